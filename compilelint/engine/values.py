@@ -1,0 +1,451 @@
+"""The lattice of abstract values.
+
+    Bottom ⊑ Const | Scalar(static ⊑ symbolic ⊑ data) | Tensor | Instance | Function | Class | Seq | Map | Namespace ⊑ Unknown
+
+Values are immutable by convention (slots, no setters used after construction) and every one knows its `origin`: the
+chain of source spans that made it what it is. `Unknown` says nothing, and no rule fires on it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compilelint.source.project import ClassInfo, FunctionInfo
+
+
+class Flow(IntEnum):
+    """How the host got a Python number: the axis that separates a harmless `if` from a graph break."""
+
+    STATIC = 0  # a constant of the program: len(layers), x.dim(), config.hidden_size
+    SYMBOLIC = 1  # a shape: Dynamo guards on it or makes it a SymInt
+    DATA = 2  # read from a tensor: x.item(), int(t), x.nonzero().shape[0]
+
+
+class Device(IntEnum):
+    """Where a tensor lives. UNKNOWN may be the accelerator; CPU is known to be on the host."""
+
+    CPU = 0
+    DEVICE = 1
+    UNKNOWN = 2
+
+
+@dataclass(slots=True, eq=False)
+class Origin:
+    """One link of a value's history: `node` in file `path`, and in words why (`why` follows the node's source text)."""
+
+    path: str
+    node: ast.AST
+    why: str
+    parent: Origin | None = None
+
+    def chain(self, limit: int = 6) -> list[Origin]:
+        """From the first cause to this link, at most `limit` links, those nearest to the cause and to the use kept."""
+        links: list[Origin] = []
+        link: Origin | None = self
+        while link is not None and len(links) < 50:
+            links.append(link)
+            link = link.parent
+        links.reverse()
+        if len(links) > limit:
+            links = links[: limit // 2] + links[-(limit - limit // 2) :]
+        return links
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    origin: Origin | None = field(default=None, kw_only=True)
+
+
+@dataclass(slots=True, eq=False)
+class Unknown(Value):
+    """Top: could be anything."""
+
+
+@dataclass(slots=True, eq=False)
+class Const(Value):
+    """A Python constant (None, bool, int, float, str, bytes, Ellipsis, torch.dtype as `External`)."""
+
+    value: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class Scalar(Value):
+    """A Python number or string whose value is not known: `type` is "int", "float", "bool", "str" or "number"."""
+
+    type: str = "number"
+    flow: Flow = Flow.STATIC
+
+
+@dataclass(slots=True, eq=False)
+class Tensor(Value):
+    """A torch.Tensor. `dtype` is "bool", "int", "float", "complex" or None; `rank` None where unknown.
+
+    `pinned`: page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray made
+    from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, boolean mask read).
+    `constant`: built from constants of the program alone (torch.tensor(2.0), torch.arange(4)).
+    `dims`: the sizes where known, as values (Const, Scalar) or None each; None where the rank is unknown.
+    """
+
+    device: Device = Device.UNKNOWN
+    dtype: str | None = None
+    rank: int | None = None
+    pinned: bool = False
+    kind: str = ""
+    dynamic: bool = False
+    constant: bool = False
+    dims: tuple[Value | None, ...] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Namespace(Value):
+    """A module, in the project or outside: `torch.nn.functional`."""
+
+    name: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class External(Value):
+    """Anything named in a module outside the project, by its canonical dotted name: `torch.relu`, `time.time`."""
+
+    name: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Function(Value):
+    """A function of the project; `bound` is its `self` or `cls`; `closure` the scope it was made in (engine's own)."""
+
+    info: FunctionInfo = None  # type: ignore[assignment]
+    bound: Value | None = None
+    closure: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class Method(Value):
+    """A method of a value that the models know: `name` on `receiver` (`Tensor.item`, `list.append`)."""
+
+    name: str = ""
+    receiver: Value = None  # type: ignore[assignment]
+
+
+@dataclass(slots=True, eq=False)
+class Class(Value):
+    """A class of the project."""
+
+    info: ClassInfo = None  # type: ignore[assignment]
+
+
+@dataclass(slots=True, eq=False)
+class Instance(Value):
+    """An instance of a project class (`info`) or of an external one (`external`, its canonical dotted name).
+
+    `bases` holds the external base names of a project class, nearest first (`torch.nn.Module`, …).
+    `attrs` are attributes known for this very instance, beyond what its class says.
+    """
+
+    info: ClassInfo | None = None
+    external: str = ""
+    bases: tuple[str, ...] = ()
+    attrs: Mapping[str, Value] = field(default_factory=dict)
+
+    def isa(self, *names: str) -> bool:
+        return self.external in names or any(base in names for base in self.bases)
+
+
+@dataclass(slots=True, eq=False)
+class Seq(Value):
+    """A list, tuple, set, generator, range, torch.Size…: `items` where each is known, else `element` stands for all."""
+
+    kind: str = "list"
+    items: tuple[Value, ...] | None = None
+    element: Value = field(default_factory=Unknown)
+
+    def any_item(self) -> Value:
+        return self.element if self.items is None else join_all(self.items)
+
+
+@dataclass(slots=True, eq=False)
+class Map(Value):
+    """A dict: `items` by constant key where known, else `element` stands for all values, `key` for all keys."""
+
+    items: Mapping[Any, Value] | None = None
+    key: Value = field(default_factory=Unknown)
+    element: Value = field(default_factory=Unknown)
+
+    def any_item(self) -> Value:
+        return self.element if self.items is None else join_all(self.items.values())
+
+
+@dataclass(slots=True, eq=False)
+class Partial(Value):
+    """functools.partial, or any callable with some arguments bound."""
+
+    func: Value = field(default_factory=Unknown)
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Union(Value):
+    """One of a few different values: `Optional[Tensor]` is Union(Const(None), Tensor). Never nested, never Unknown."""
+
+    options: tuple[Value, ...] = ()
+
+
+UNKNOWN = Unknown()
+NONE = Const(None)
+MAX_OPTIONS = 5
+MAX_DEPTH = 4
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value: itself, unless it is a Union."""
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def without_none(value: Value) -> Value:
+    """The value once it is known not to be None."""
+    if not isinstance(value, Union):
+        return value
+    rest = tuple(v for v in value.options if not (isinstance(v, Const) and v.value is None))
+    return rest[0] if len(rest) == 1 else Union(rest, origin=value.origin)
+
+
+def tensor_of(value: Value) -> Tensor | None:
+    """The tensor that `value` certainly is (None aside: an operation on None would raise), else None."""
+    value = without_none(value)
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Union) and value.options and all(isinstance(v, Tensor) for v in value.options):
+        first = value.options[0]
+        assert isinstance(first, Tensor)
+        return first
+    return None
+
+
+def on_device(value: Value) -> bool:
+    """Whether `value` is certainly a tensor that may live on an accelerator (not known to be on the CPU)."""
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.device is not Device.CPU and tensor.kind != "numpy"
+
+
+def data_dependent(value: Value) -> bool:
+    """Whether `value` is certainly a Python number that was read from a tensor."""
+    return isinstance(value, Scalar) and value.flow is Flow.DATA
+
+
+def same(a: Value, b: Value) -> bool:
+    return a is b or key(a) == key(b)
+
+
+def key(value: Value, depth: int = 0) -> Any:
+    """A hashable summary of what `value` is, blind to its origin: the context key of a call, and the test for a fixpoint."""
+    match value:
+        case Const():
+            v = value.value
+            return ("c", type(v).__name__, v if not isinstance(v, str) or len(v) < 40 else "…")
+        case Tensor():
+            return ("t", value.device, value.dtype, value.rank, value.pinned, value.kind, value.dynamic, value.constant)
+        case Scalar():
+            return ("s", value.type, value.flow)
+        case External() | Namespace():
+            return ("x", value.name)
+        case Function():
+            return ("f", id(value.info), None if value.bound is None else key(value.bound, depth + 1))
+        case Method():
+            return ("m", value.name, key(value.receiver, depth + 1))
+        case Class():
+            return ("k", id(value.info))
+        case Instance():
+            if depth >= MAX_DEPTH:
+                return ("i", id(value.info), value.external)
+            attrs = tuple(sorted((name, key(v, depth + 1)) for name, v in value.attrs.items())) if value.attrs else ()
+            return ("i", id(value.info), value.external, _hashable(attrs))
+        case Seq():
+            if depth >= MAX_DEPTH:
+                return ("l", value.kind)
+            if value.items is None:
+                return ("l", value.kind, key(value.element, depth + 1))
+            return ("L", value.kind, tuple(key(v, depth + 1) for v in value.items))
+        case Map():
+            if depth >= MAX_DEPTH:
+                return ("d",)
+            if value.items is None:
+                return ("d", key(value.element, depth + 1))
+            return ("D", tuple((k, key(v, depth + 1)) for k, v in value.items.items()))
+        case Partial():
+            return ("p", key(value.func, depth + 1))
+        case Union():
+            return ("u", frozenset(key(v, depth + 1) for v in value.options))
+    return ("?",)
+
+
+def _hashable(attrs: tuple[Any, ...]) -> Any:
+    return attrs
+
+
+def join_all(values: Any) -> Value:
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+        if isinstance(result, Unknown):
+            return result
+    return UNKNOWN if result is None else result
+
+
+def join(a: Value, b: Value, depth: int = 0) -> Value:
+    """The least value of the lattice that stands for both, widened to Unknown where that would grow without bound."""
+    if a is b:
+        return a
+    if isinstance(a, Unknown):
+        return a
+    if isinstance(b, Unknown):
+        return b
+    if isinstance(a, Union) or isinstance(b, Union):
+        return _union((*options(a), *options(b)), depth)
+    merged = _merge(a, b, depth)
+    return merged if merged is not None else _union((a, b), depth)
+
+
+def _union(values: tuple[Value, ...], depth: int) -> Value:
+    kept: list[Value] = []
+    for value in values:
+        for i, other in enumerate(kept):
+            merged = _merge(other, value, depth)
+            if merged is not None:
+                kept[i] = merged
+                break
+        else:
+            kept.append(value)
+    if len(kept) == 1:
+        return kept[0]
+    if len(kept) > MAX_OPTIONS or any(isinstance(v, Unknown) for v in kept):
+        return UNKNOWN
+    return Union(tuple(kept), origin=next((v.origin for v in kept if v.origin), None))
+
+
+def _merge(a: Value, b: Value, depth: int) -> Value | None:
+    """One value of the same kind for two, or None where they are of different kinds."""
+    match a, b:
+        case Tensor(), Tensor():
+            return join_tensors(a, b)
+        case Const(), Const():
+            if type(a.value) is type(b.value) and a.value == b.value:
+                return a
+            if a.value is None or b.value is None:
+                return None
+            kinds = {scalar_type(a.value), scalar_type(b.value)}
+            return Scalar(kinds.pop(), Flow.STATIC, origin=a.origin) if len(kinds) == 1 and None not in kinds else None
+        case (Scalar(), Scalar()) | (Scalar(), Const()) | (Const(), Scalar()):
+            return _merge_scalars(a, b)
+        case Seq(), Seq():
+            return _merge_seqs(a, b, depth)
+        case Map(), Map():
+            return _merge_maps(a, b, depth)
+        case Instance(), Instance():
+            if a.info is b.info and a.external == b.external:
+                if depth >= MAX_DEPTH or not (a.attrs or b.attrs):
+                    return Instance(a.info, a.external, a.bases, origin=a.origin)
+                shared = {n: join(v, b.attrs[n], depth + 1) for n, v in a.attrs.items() if n in b.attrs}
+                return Instance(a.info, a.external, a.bases, shared, origin=a.origin)
+            return None
+        case (Function(), Function()) | (Class(), Class()) | (External(), External()) | (Namespace(), Namespace()):
+            return a if key(a) == key(b) else None
+        case (Method(), Method()) | (Partial(), Partial()):
+            return a if key(a) == key(b) else None
+    return None
+
+
+def join_tensors(a: Tensor, b: Tensor) -> Tensor:
+    dims = a.dims if a.dims is not None and b.dims is not None and _same_dims(a.dims, b.dims) else None
+    return Tensor(
+        device=a.device if a.device is b.device else Device.UNKNOWN,
+        dtype=a.dtype if a.dtype == b.dtype else None,
+        rank=a.rank if a.rank == b.rank else None,
+        pinned=a.pinned and b.pinned,
+        kind=a.kind if a.kind == b.kind else "",
+        dynamic=a.dynamic or b.dynamic,
+        constant=a.constant and b.constant,
+        dims=dims,
+        origin=a.origin if a.device >= b.device else b.origin,
+    )
+
+
+def _same_dims(a: tuple[Value | None, ...], b: tuple[Value | None, ...]) -> bool:
+    return len(a) == len(b) and all(
+        isinstance(x, Const) and isinstance(y, Const) and x.value == y.value for x, y in zip(a, b, strict=True)
+    )
+
+
+def scalar_type(value: Any) -> str | None:
+    for kind in (bool, int, float, str):
+        if type(value) is kind:
+            return kind.__name__
+    return None
+
+
+def _merge_scalars(a: Value, b: Value) -> Value | None:
+    kinds, flow = [], Flow.STATIC
+    for v in (a, b):
+        if isinstance(v, Scalar):
+            kinds.append(v.type)
+            flow = max(flow, v.flow)
+        elif isinstance(v, Const):
+            kind = scalar_type(v.value)
+            if kind is None:
+                return None
+            kinds.append(kind)
+    if "str" in kinds and kinds[0] != kinds[1]:
+        return None
+    origin = next((v.origin for v in (a, b) if isinstance(v, Scalar) and v.flow is flow), a.origin)
+    return Scalar(kinds[0] if kinds[0] == kinds[1] else "number", flow, origin=origin)
+
+
+def _merge_seqs(a: Seq, b: Seq, depth: int) -> Value:
+    kind = a.kind if a.kind == b.kind else "list"
+    if depth >= MAX_DEPTH:
+        return Seq(kind, None, UNKNOWN, origin=a.origin)
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        return Seq(kind, tuple(join(x, y, depth + 1) for x, y in zip(a.items, b.items, strict=True)), origin=a.origin)
+    if a.items == ():
+        return Seq(kind, None, b.any_item(), origin=b.origin)
+    if b.items == ():
+        return Seq(kind, None, a.any_item(), origin=a.origin)
+    return Seq(kind, None, join(a.any_item(), b.any_item(), depth + 1), origin=a.origin)
+
+
+def _merge_maps(a: Map, b: Map, depth: int) -> Value:
+    if depth >= MAX_DEPTH:
+        return Map(None, origin=a.origin)
+    if a.items is not None and b.items is not None:
+        items = dict(a.items)
+        for name, v in b.items.items():
+            items[name] = join(items[name], v, depth + 1) if name in items else v
+        return Map(items, origin=a.origin)
+    if a.items is not None and not a.items:
+        return b
+    if b.items is not None and not b.items:
+        return a
+    return Map(None, join(a.key, b.key, depth + 1), join(a.any_item(), b.any_item(), depth + 1), origin=a.origin)
+
+
+def walk(value: Value, depth: int = 0) -> Iterator[Value]:
+    """The value and what it contains, containers opened to a bounded depth."""
+    yield value
+    if depth >= MAX_DEPTH:
+        return
+    match value:
+        case Union():
+            inner: Any = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case Map():
+            inner = value.items.values() if value.items is not None else (value.element,)
+        case _:
+            return
+    for v in inner:
+        yield from walk(v, depth + 1)

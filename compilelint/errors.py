@@ -1,0 +1,24 @@
+"""What ends a run early: problems with how the tool was called or set up, told to the user without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UsageProblem(Exception):
+    """Something the user can put right: exit code 2 and one line on stderr."""
+
+
+class ConfigError(UsageProblem):
+    """A setting that is unknown or of the wrong type; the message names file and key."""
+
+
+class RegistryError(UsageProblem):
+    """A rule that can't be loaded or breaks the conventions; the message names it."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` (did you mean "…"?)`, or nothing when no known word is near."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f' (did you mean "{near[0]}"?)' if near else ""

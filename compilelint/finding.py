@@ -1,0 +1,112 @@
+"""What every part of the tool exchanges: findings, their spans, traces and fixes. Plain data, picklable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+Effect = Literal["graph-break", "sync", "launch", "transfer", "recompile"]
+EFFECTS: tuple[Effect, ...] = ("graph-break", "sync", "launch", "transfer", "recompile")
+
+RegionKind = Literal["compiled", "forward", "step", "library", "cold"]
+
+
+class Severity(str, Enum):
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+    @property
+    def rank(self) -> int:
+        """0 for a note, 1 for a warning, 2 for an error."""
+        return ("note", "warning", "error").index(self.value)
+
+
+class Applicability(str, Enum):
+    """How far a fix may be applied: by default, on request, or by hand only."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of source: lines and columns are 1-based, columns count characters, the end column is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One step of the reason why a value is what the finding says it is."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where a finding stands: `kind`, the `root` that reaches it (`module:Qual.name`) and `why`, in words."""
+
+    kind: RegionKind
+    root: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the characters [start, end) of the decoded source text, newlines untranslated, by `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixPlan:
+    """A fix of one finding. `edits` is empty until the fix was built (`check` never builds it)."""
+
+    title: str
+    applicability: Applicability
+    why: str = ""
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    code: str
+    name: str
+    effects: tuple[Effect, ...]
+    severity: Severity
+    span: Span
+    message: str
+    region: Region
+    gb_types: tuple[str, ...] = ()
+    hint: str = ""
+    trace: tuple[TraceStep, ...] = ()
+    fix: FixPlan | None = None
+    statement_line: int = 0  # first line of the statement: suppression comments there count
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str]:
+        return (self.span.path, self.span.line, self.span.column, self.code)
+
+
+@dataclass(slots=True)
+class Stats:
+    """What a run did: files read, bounds hit (bound → times), for `--verbose`."""
+
+    files: int = 0
+    bounds: dict[str, int] = field(default_factory=dict)
+
+    def merge(self, other: Stats) -> None:
+        self.files += other.files
+        for name, count in other.bounds.items():
+            self.bounds[name] = self.bounds.get(name, 0) + count

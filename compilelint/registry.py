@@ -1,0 +1,211 @@
+"""Finds the rules (built in and from entry points), validates them, and says which are selected."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from compilelint.errors import ConfigError, RegistryError, did_you_mean
+from compilelint.finding import EFFECTS
+from compilelint.sdk import Rule
+
+if TYPE_CHECKING:
+    from compilelint.config import Settings
+
+HEADINGS = ("What it does", "Why it costs", "Example", "Use instead", "Fix safety", "Versions", "References")
+GROUP = "compilelint.rules"  # entry points: each names a module that holds `rule`
+
+UNUSED_SUPPRESSION = "CL001"
+UNREADABLE_FILE = "CL002"
+
+_TOOL_DOCS = {
+    UNUSED_SUPPRESSION: """Unused or malformed suppression
+
+## What it does
+Reports a `# compilelint: ignore[…]` comment that suppresses nothing, names no known rule, or can't be read.
+
+## Why it costs
+A stale suppression hides the next real finding on its line.
+
+## Example
+    x = torch.relu(x)  # compilelint: ignore[CL101]
+
+## Use instead
+    x = torch.relu(x)
+
+## Fix safety
+Not fixed: remove the comment by hand, or mend the code in it.
+
+## Versions
+All.
+
+## References
+Only codes of rules that ran are judged: `--select CL2` says nothing about an `ignore[CL101]`.
+""",
+    UNREADABLE_FILE: """File that can't be read
+
+## What it does
+Reports a file that can't be read as Python: a syntax error, an undecodable byte, an unknown encoding.
+
+## Why it costs
+Nothing in the file, nor what other files import from it, is checked.
+
+## Example
+    def forward(self, x:
+
+## Use instead
+    def forward(self, x): ...
+
+## Fix safety
+Not fixed.
+
+## Versions
+Files are parsed by the Python that runs the tool: syntax newer than that is reported too.
+
+## References
+PEP 263 says how a source file declares its encoding.
+""",
+}
+
+
+@lru_cache(maxsize=1)
+def tool_rules() -> tuple[Rule, ...]:
+    """The codes that the tool itself reports, CL0xx."""
+    names = {UNUSED_SUPPRESSION: "unused-suppression", UNREADABLE_FILE: "unreadable-file"}
+    return tuple(Rule(code, name, (), versions="all", documentation=_TOOL_DOCS[code]) for code, name in names.items())
+
+
+def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:
+    """The rules that `settings` select (all of them without settings), sorted by code. Raises RegistryError, ConfigError."""
+    rules = _load()
+    if settings is None:
+        return rules
+    chosen = selected_codes(settings)
+    return tuple(rule for rule in rules if rule.code in chosen)
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every code there is, those of the tool itself included."""
+    return tool_rules() + _load()
+
+
+def find_rule(text: str) -> Rule:
+    """The rule of that code or name, whatever the case. Raises ConfigError."""
+    wanted = text.strip().lower()
+    rules = all_rules()
+    for rule in rules:
+        if wanted in (rule.code.lower(), rule.name):
+            return rule
+    names = [name for rule in rules for name in (rule.code, rule.name)]
+    raise ConfigError(f'no rule "{text}"{did_you_mean(wanted.upper(), names) or did_you_mean(wanted, names)}')
+
+
+def selected_codes(settings: Settings) -> frozenset[str]:
+    """The codes that `select` and `ignore` leave, of the tool's own codes too. The more specific selector wins; a tie ignores.
+
+    A selector is a code, the beginning of one (`CL1`), or `ALL`. Raises ConfigError on one that matches nothing.
+    """
+    codes = [rule.code for rule in all_rules()]
+    for origin, selectors in (("select", settings.select), ("ignore", settings.ignore), *_per_file(settings)):
+        _validate(origin, selectors, codes)
+    return frozenset(
+        code
+        for code in codes
+        if _specificity(code, settings.select or ("ALL",)) > _specificity(code, settings.ignore)
+        or (code == UNREADABLE_FILE and _specificity(code, settings.ignore) < 0)  # on unless ignored
+    )
+
+
+def matches(code: str, selectors: Iterable[str]) -> bool:
+    return any(selector == "ALL" or code.startswith(selector) for selector in selectors)
+
+
+def _per_file(settings: Settings) -> list[tuple[str, tuple[str, ...]]]:
+    return [(f'per-file-ignores."{glob}"', codes) for glob, codes in settings.per_file_ignores]
+
+
+def _specificity(code: str, selectors: Iterable[str]) -> int:
+    """How precisely the best selector names the code; -1 where none does."""
+    return max((0 if s == "ALL" else len(s) for s in selectors if s == "ALL" or code.startswith(s)), default=-1)
+
+
+def _validate(origin: str, selectors: Iterable[str], codes: list[str]) -> None:
+    for selector in selectors:
+        if not any(matches(code, (selector,)) for code in codes):
+            raise ConfigError(f'{origin}: unknown rule "{selector}"{did_you_mean(selector, codes)}')
+
+
+@lru_cache(maxsize=1)
+def _load() -> tuple[Rule, ...]:
+    package = importlib.import_module("compilelint.rules")
+    found = [
+        rule
+        for info in pkgutil.iter_modules(package.__path__)
+        if not info.name.startswith("_") and (rule := _rule_of(f"{package.__name__}.{info.name}")) is not None
+    ]
+    found += [rule for entry in entry_points(group=GROUP) if (rule := _rule_of(entry.module)) is not None]
+    by_code: dict[str, Rule] = {rule.code: rule for rule in tool_rules()}
+    names = {rule.name for rule in tool_rules()}
+    for rule in found:
+        if rule.code in by_code:
+            raise RegistryError(f"rule {rule.code} ({rule.name}): the code is taken by {by_code[rule.code].name}")
+        if rule.name in names:
+            raise RegistryError(f"rule {rule.code}: the name {rule.name} is taken")
+        by_code[rule.code] = rule
+        names.add(rule.name)
+    return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+def _rule_of(module_name: str) -> Rule | None:
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # whatever a plug-in raises is its fault, and the user must learn whose
+        raise RegistryError(f"rule module {module_name}: {type(error).__name__}: {error}") from error
+    rule = getattr(module, "rule", None)
+    if rule is None:
+        return None
+    if not isinstance(rule, Rule):
+        raise RegistryError(f"rule module {module_name}: `rule` is {type(rule).__name__}, not compilelint.sdk.Rule")
+    rule.documentation = _documentation(module)
+    if faults := defects(rule):
+        raise RegistryError(f"rule module {module_name}: {'; '.join(faults)}")
+    return rule
+
+
+def _documentation(module: ModuleType) -> str:
+    import inspect
+
+    return inspect.cleandoc(module.__doc__ or "")
+
+
+def defects(rule: Rule) -> list[str]:
+    """What is wrong with a rule's declaration, in words; empty when nothing is."""
+    faults = []
+    if not re.fullmatch(r"[A-Z]{2,4}\d{3}", rule.code):
+        faults.append(f'code "{rule.code}" is not letters and three digits')
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name):
+        faults.append(f'name "{rule.name}" is not words-with-hyphens')
+    faults += [f'unknown effect "{effect}"' for effect in rule.effects if effect not in EFFECTS]
+    if not rule.effects:
+        faults.append("no effects")
+    if not rule.subscriptions:
+        faults.append("subscribes to no event")
+    missing = [heading for heading in HEADINGS if not _has_heading(rule.documentation, heading)]
+    if missing:
+        faults.append(f"the docstring lacks the heading{'s' * (len(missing) > 1)} {', '.join(missing)}")
+    return faults
+
+
+def _has_heading(text: str, heading: str) -> bool:
+    return re.search(rf"^(?:#+ )?{re.escape(heading)}\b", text, re.MULTILINE) is not None
+
+
+def summary(rule: Rule) -> str:
+    """The first line of the documentation."""
+    return rule.documentation.partition("\n")[0].strip().rstrip(".")

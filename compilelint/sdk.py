@@ -1,0 +1,227 @@
+"""The one module that rules import: a rule's declaration, the events it reads, and what it reports.
+
+A rule is one file under `rules/`. Its module docstring is its documentation, its `rule` the declaration, and its checks
+are generators that subscribe to events:
+
+    rule = Rule("CL101", "branch-on-tensor", effects=("graph-break", "sync"), gb_types=("Data-dependent branching",))
+
+    @rule.on(Branch)
+    def check(event: Branch, ctx: Context) -> Iterator[Report]:
+        if (tensor := tensor_of(event.test)) is not None:
+            yield Report(event.node, f"`{ctx.source(event.node)}` …", because=tensor)
+
+A check says what a site does in full (`effects`); the caller drops the effects that don't matter in the region the site stands
+in (a break where nothing compiles, a sync in cold code), and the report when none is left.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from compilelint.engine.events import (
+    Accumulate,
+    Branch,
+    Call,
+    Compare,
+    Convert,
+    Define,
+    Enter,
+    Event,
+    Import,
+    Iterate,
+    Load,
+    Loop,
+    LoopEnd,
+    Raise,
+    Read,
+    Site,
+    Store,
+    Write,
+)
+from compilelint.engine.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Const,
+    Device,
+    External,
+    Flow,
+    Function,
+    Instance,
+    Map,
+    Method,
+    Namespace,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    data_dependent,
+    on_device,
+    options,
+    tensor_of,
+    walk,
+    without_none,
+)
+from compilelint.finding import Applicability, Effect, Region, Severity
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+__all__ = [
+    "NONE",
+    "UNKNOWN",
+    "Accumulate",
+    "Applicability",
+    "Branch",
+    "Call",
+    "Class",
+    "Compare",
+    "Const",
+    "Context",
+    "Convert",
+    "Define",
+    "Device",
+    "Effect",
+    "Enter",
+    "Event",
+    "External",
+    "Fix",
+    "Flow",
+    "Function",
+    "Import",
+    "Instance",
+    "Iterate",
+    "Load",
+    "Loop",
+    "LoopEnd",
+    "Map",
+    "Method",
+    "Namespace",
+    "Raise",
+    "Read",
+    "Region",
+    "Report",
+    "Rule",
+    "Scalar",
+    "Seq",
+    "Severity",
+    "Site",
+    "Store",
+    "Tensor",
+    "Union",
+    "Unknown",
+    "Value",
+    "Write",
+    "data_dependent",
+    "on_device",
+    "options",
+    "tensor_of",
+    "walk",
+    "without_none",
+]
+
+Version = tuple[int, int]
+
+
+class Context(Protocol):
+    """What a check may ask about the place an event happened at."""
+
+    @property
+    def region(self) -> Region: ...
+
+    @property
+    def torch(self) -> Version:
+        """The torch release in question: (2, 13)."""
+
+    @property
+    def python(self) -> Version:
+        """The Python release in question: (3, 11)."""
+
+    @property
+    def compiled(self) -> bool:
+        """Whether Dynamo traces this site, as far as is known (compiled and forward regions; library code with `--compiled all`)."""
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
+        """The function around the event; None at module level."""
+
+    def source(self, node: ast.AST) -> str:
+        """The source text of a node on one line, shortened to 60 characters."""
+
+    def value(self, node: ast.AST) -> Value:
+        """What the engine believes of any expression of this function, in this context (UNKNOWN where it was not evaluated)."""
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The syntactic parent of a node."""
+
+    def torch_says(self, target: str) -> dict[str, Any]:
+        """What the tables of this torch release say of a function or method (`torch.nonzero`, `Tensor.item`); {} if nothing."""
+
+    def consequence(self, site: Site) -> str:
+        """What a graph break at this site costs, for the message: the graph is split, the frame is skipped, …"""
+
+
+@dataclass(slots=True, frozen=True)
+class Fix:
+    """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see fix/rewriter.py),
+    and may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
+
+    title: str
+    applicability: Applicability
+    build: Callable[[Rewriter], None]
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """One site. `because` is the value whose history is shown as the reason; `effects`, `gb_types` default to the rule's."""
+
+    node: ast.AST
+    message: str
+    because: Value | None = None
+    effects: Sequence[Effect] | None = None
+    gb_types: Sequence[str] | None = None
+    hint: str = ""
+    severity: Severity | None = None
+    fix: Fix | None = None
+
+
+Check = Callable[[Any, Context], Iterator[Report]]
+C = TypeVar("C", bound=Check)
+
+
+@dataclass(slots=True, frozen=True)
+class Subscription:
+    """`targets` narrows Call and Enter events: exact names, or a prefix that ends in `*` (`logging.Logger.*`)."""
+
+    event: type[Event]
+    targets: tuple[str, ...]
+    check: Check
+
+
+@dataclass(slots=True)
+class Rule:
+    """The declaration of a rule. `versions` says, for people, in which torch releases its construct breaks or syncs."""
+
+    code: str
+    name: str
+    effects: tuple[Effect, ...]
+    gb_types: tuple[str, ...] = ()
+    versions: str = "torch 2.11 to 2.14"
+    fixable: Applicability | None = None
+    subscriptions: list[Subscription] = field(default_factory=list)
+    documentation: str = ""  # the module docstring, set by the registry
+
+    def on(self, event: type[Event], *targets: str) -> Callable[[C], C]:
+        """Subscribe the decorated generator to an event type, for Call and Enter optionally to certain targets only."""
+
+        def subscribe(check: C) -> C:
+            self.subscriptions.append(Subscription(event, targets, check))
+            return check
+
+        return subscribe

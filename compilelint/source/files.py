@@ -1,0 +1,201 @@
+"""Which files a run reads: walks folders, applies the exclusions, and tells what can't be taken and why."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SUFFIXES = (".py", ".pyw")
+DEFAULT_EXCLUDE = frozenset(
+    ".bzr .direnv .eggs .git .git-rewrite .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
+    ".pytype .ruff_cache .svn .tox .venv .vscode __pycache__ __pypackages__ _build buck-out build dist node_modules venv".split()
+)
+_TORCH = re.compile(rb"torch", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Selection:
+    """The files to read, in order and each once, and a line for each path that can't be taken.
+
+    `problems` make a run fail; `notices` don't.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Exclusions:
+    """What is left out: the default folders, `patterns` (as in .gitignore, relative to `base`), and what git ignores.
+
+    Only what lies below a path given by the user is judged, so that `check .venv/lib/…/package` does what it says; with
+    `force`, files named by the user are judged by `patterns` too.
+    """
+
+    patterns: tuple[str, ...] = ()
+    base: Path = Path()
+    force: bool = False
+    gitignore: bool = True
+
+    @cached_property
+    def _spec(self) -> GitIgnoreSpec | None:
+        return _spec(self.patterns)
+
+    def excludes(self, path: Path, *, folder: bool) -> bool:
+        """Whether the `exclude` patterns match."""
+        return self._spec is not None and _ignored(((self.base, self._spec),), path, folder=folder) is True
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines) if any(line.strip() for line in lines) else None
+
+
+Layer = tuple[Path, "GitIgnoreSpec"]
+
+
+def _ignored(layers: Sequence[Layer], path: Path, *, folder: bool) -> bool | None:
+    """What the innermost .gitignore with an opinion says; None when none has one."""
+    absolute = os.path.abspath(path)
+    for base, spec in reversed(layers):
+        relative = os.path.relpath(absolute, base.absolute())
+        if relative.startswith("..") or relative == ".":
+            continue
+        verdict = spec.check_file(relative + "/" * folder).include
+        if verdict is not None:
+            return verdict
+    return None
+
+
+def select(paths: Sequence[Path], exclusions: Exclusions | None = None) -> Selection:
+    """Walks the paths. Folders are searched for Python files; files are taken as they are."""
+    exclusions = exclusions or Exclusions()
+    selection = Selection()
+    seen: set[str] = set()
+    for path in paths:
+        for file in _expand(path, exclusions, selection):
+            real = os.path.realpath(file)
+            if real not in seen:
+                seen.add(real)
+                selection.files.append(file)
+    return selection
+
+
+def _expand(path: Path, exclusions: Exclusions, selection: Selection) -> Iterator[Path]:
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as error:
+        selection.problems.append(f"{path}: {_reason(error)}")
+        return
+    if stat.S_ISDIR(mode):
+        yield from _walk(path, exclusions, selection)
+    elif not stat.S_ISREG(mode):
+        selection.problems.append(f"{path}: not a regular file")
+    elif path.suffix not in (*SUFFIXES, ".pyi", ""):
+        selection.notices.append(f"{path}: not a Python file; skipped")
+    elif not (exclusions.force and _excluded_anywhere(path, exclusions)):
+        yield path
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "no such file or directory"
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+
+
+def _excluded_anywhere(path: Path, exclusions: Exclusions) -> bool:
+    """Whether a named file or a folder above it, up to the configuration's, is excluded."""
+    absolute, base = Path(os.path.abspath(path)), exclusions.base.absolute()
+    if exclusions.excludes(absolute, folder=False):
+        return True
+    if not absolute.is_relative_to(base):
+        return False
+    inside = absolute.relative_to(base).parts[:-1]
+    return any(
+        name in DEFAULT_EXCLUDE or exclusions.excludes(base.joinpath(*inside[: depth + 1]), folder=True)
+        for depth, name in enumerate(inside)
+    )
+
+
+def _walk(root: Path, exclusions: Exclusions, selection: Selection) -> Iterator[Path]:
+    """The Python files below a folder, sorted; symbolic links are followed to files inside the folder alone."""
+    real_root = os.path.realpath(root)
+    above = _gitignores_above(root) if exclusions.gitignore else None
+    if above is not None and _ignored(above, root, folder=True):
+        above = []  # asked for by name, though git ignores it
+    layers: dict[str, list[Layer]] = {}
+
+    def report(error: OSError) -> None:
+        selection.problems.append(f"{error.filename}: {_reason(error)}")
+
+    for folder, names, files in os.walk(root, onerror=report):
+        here = Path(folder)
+        mine = layers.pop(folder, above or [])
+        if above is not None and ".gitignore" in files and (spec := _read_gitignore(here)) is not None:
+            mine = [*mine, (here, spec)]
+
+        def skipped(path: Path, *, is_folder: bool, rules: list[Layer] = mine) -> bool:
+            return exclusions.excludes(path, folder=is_folder) or _ignored(rules, path, folder=is_folder) is True
+
+        names[:] = sorted(
+            name
+            for name in names
+            if name not in DEFAULT_EXCLUDE
+            and not (here / name).is_symlink()
+            and not skipped(here / name, is_folder=True)
+        )
+        for name in names:
+            layers[os.path.join(folder, name)] = mine  # noqa: PTH118  # the very spelling that os.walk uses
+        for name in sorted(files):
+            file = here / name
+            if name.endswith(SUFFIXES) and _regular(file, real_root) and not skipped(file, is_folder=False):
+                yield file
+
+
+def _regular(file: Path, real_root: str) -> bool:
+    try:
+        info = file.lstat()
+        if stat.S_ISLNK(info.st_mode):
+            real = os.path.realpath(file)
+            return os.path.commonpath([real, real_root]) == real_root and stat.S_ISREG(file.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(info.st_mode)
+
+
+def _gitignores_above(root: Path) -> list[Layer] | None:
+    """The .gitignore files from the top of the git work tree down to, without, `root`; None outside a work tree."""
+    root = root.absolute()
+    layers: list[Layer] = []
+    for folder in (root, *root.parents):
+        if folder != root and (spec := _read_gitignore(folder)) is not None:
+            layers.insert(0, (folder, spec))
+        if (folder / ".git").exists():
+            return layers
+    return None
+
+
+def _read_gitignore(folder: Path) -> GitIgnoreSpec | None:
+    try:
+        return _spec((folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines())
+    except (OSError, ValueError):
+        return None
+
+
+def mentions_torch(path: Path) -> bool:
+    """Whether the bytes of a file mention torch at all: all others can at most be helpers of those that do."""
+    try:
+        return _TORCH.search(path.read_bytes()) is not None
+    except OSError:
+        return True

@@ -1,0 +1,175 @@
+"""Comments that suppress findings: `# compilelint: ignore[CL101] reason`, `# compilelint: ignore`, `# noqa: CL101`.
+
+They count on the line that a finding starts on, on the first line of its statement and, since no comment fits inside a
+string, behind a string of several lines that a finding starts in. A bare `# noqa`, written for other linters, is not read.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from compilelint.finding import Finding, Region, Severity, Span
+from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION
+
+_OURS = re.compile(r"#\s*compilelint:\s*(?P<body>[^#]*)", re.IGNORECASE)
+_BODY = re.compile(r"ignore(?:\s*\[(?P<codes>[^\]]*)\])?(?![\w\[-])", re.IGNORECASE)
+_NOQA = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*)", re.IGNORECASE)
+_CODE = re.compile(r"[A-Z]{2,4}\d{3}")
+
+
+@dataclass(slots=True)
+class Suppression:
+    """One comment. No `codes` means all; `ours` are judged for use, those of `# noqa` are not."""
+
+    line: int
+    column: int
+    text: str
+    codes: tuple[str, ...] = ()
+    ours: bool = True
+    malformed: str = ""
+    used: set[str] = field(default_factory=set)
+
+    def covers(self, code: str) -> bool:
+        return not self.malformed and (not self.codes or code in self.codes)
+
+
+@dataclass(slots=True)
+class Comments:
+    """The suppressions of a file by line, and for each line inside a long string the line it ends on."""
+
+    by_line: dict[int, list[Suppression]] = field(default_factory=dict)
+    string_ends: dict[int, int] = field(default_factory=dict)
+
+    def at(self, lines: Collection[int]) -> list[Suppression]:
+        wanted = {self.string_ends.get(line, line) for line in lines} | set(lines)
+        return [found for line in sorted(wanted) for found in self.by_line.get(line, ())]
+
+
+def read_comments(text: str) -> Comments:
+    """The suppression comments of a source text."""
+    comments = Comments()
+    if "compilelint:" not in text.lower() and "noqa" not in text.lower():
+        return comments
+    opened: list[int] = []  # lines on which the f-strings around this token began (Python 3.12+)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
+            kind = tokenize.tok_name[token.type]
+            if token.type == tokenize.COMMENT:
+                for found in _parse(token.string, *token.start):
+                    comments.by_line.setdefault(found.line, []).append(found)
+            elif kind in ("FSTRING_START", "TSTRING_START"):
+                opened.append(token.start[0])
+            elif token.type == tokenize.STRING or kind in ("FSTRING_END", "TSTRING_END"):
+                first = token.start[0] if token.type == tokenize.STRING else opened.pop()
+                for line in range(first, token.end[0]):
+                    comments.string_ends[line] = token.end[0]
+    except (tokenize.TokenError, SyntaxError):
+        pass  # the file parses, or it would not have come here: keep what was read
+    return comments
+
+
+def _parse(comment: str, line: int, column: int) -> list[Suppression]:
+    found = []
+    for match in _OURS.finditer(comment):
+        body = match["body"].strip()
+        here = Suppression(line, column + match.start() + 1, comment[match.start() : match.end()].rstrip())
+        parsed = _BODY.match(body)
+        if parsed is None:
+            here.malformed = "expected `ignore` or `ignore[CODES]`"
+        elif parsed["codes"] is not None:
+            here.text = comment[match.start() : match.start("body") + parsed.end()]
+            here.codes = tuple(code.upper() for code in re.split(r"[\s,]+", parsed["codes"]) if code)
+            bad = [code for code in here.codes if not _CODE.fullmatch(code)]
+            if bad or not here.codes:
+                here.malformed = f"`{bad[0]}` is not a code" if bad else "the brackets are empty"
+        else:
+            here.text = comment[match.start() : match.start("body") + parsed.end()]
+        found.append(here)
+    for match in _NOQA.finditer(comment):
+        codes = tuple(code.upper() for code in re.split(r"[\s,]+", match["codes"]))
+        found.append(Suppression(line, column + match.start() + 1, match[0], codes, ours=False))
+    return found
+
+
+def apply(
+    findings: Sequence[Finding], text: str, path: str, *, ran: Collection[str], known: Collection[str], judge: bool = True
+) -> list[Finding]:
+    """The findings of one file that no comment suppresses, and a note for each of our comments that did nothing.
+
+    `ran` are the codes of the rules that ran, `known` all codes: a suppression of a rule that did not run is not unused.
+    """
+    comments = read_comments(text)
+    kept = []
+    for finding in findings:
+        hits = [
+            suppression
+            for suppression in comments.at({finding.span.line, finding.statement_line or finding.span.line})
+            if finding.code != UNREADABLE_FILE and suppression.covers(finding.code)
+        ]
+        for suppression in hits:
+            suppression.used.add(finding.code)
+        if not hits:
+            kept.append(finding)
+    if judge:
+        everything_ran = set(known) <= set(ran)
+        unused = [
+            _unused(suppression, fault, path)
+            for suppressions in comments.by_line.values()
+            for suppression in suppressions
+            if suppression.ours and (fault := _fault(suppression, ran, known, everything_ran))
+        ]
+        kept += [note for note in unused if not _silenced(note, comments)]
+    return kept
+
+
+def _silenced(note: Finding, comments: Comments) -> bool:
+    return any(UNUSED_SUPPRESSION in suppression.codes for suppression in comments.at({note.span.line}))
+
+
+def _fault(suppression: Suppression, ran: Collection[str], known: Collection[str], everything_ran: bool) -> str:
+    if suppression.malformed:
+        return f"Suppression can't be read: {suppression.malformed}"
+    if not suppression.codes:
+        return "Unused suppression: nothing is found here" if everything_ran and not suppression.used else ""
+    unknown = [code for code in suppression.codes if code not in known]
+    idle = [code for code in suppression.codes if code in ran and code not in suppression.used | {UNUSED_SUPPRESSION}]
+    parts = []
+    if unknown:
+        parts.append(f"unknown {_listed(unknown)}")
+    if idle:
+        parts.append(f"unused {_listed(idle)}")
+    return f"Suppression without effect: {', '.join(parts)}" if parts else ""
+
+
+def _listed(codes: Sequence[str]) -> str:
+    return ", ".join(f"`{code}`" for code in codes)
+
+
+def _unused(suppression: Suppression, fault: str, path: str) -> Finding:
+    end = suppression.column + len(suppression.text)
+    return Finding(
+        code=UNUSED_SUPPRESSION,
+        name="unused-suppression",
+        effects=(),
+        severity=Severity.NOTE,
+        span=Span(path, suppression.line, suppression.column, suppression.line, end),
+        message=fault,
+        region=Region("cold", "", "a comment"),
+        hint="Remove the comment, or mend the code in it.",
+    )
+
+
+def strongest(findings: Sequence[Finding]) -> list[Finding]:
+    """One finding a site: of those with the same code and span the gravest, with all their effects, sorted."""
+    order = {"compiled": 0, "step": 1, "forward": 2, "library": 3, "cold": 4}
+    best: dict[tuple[str, Span], Finding] = {}
+    for finding in sorted(findings, key=lambda f: (-f.severity.rank, order[f.region.kind], f.region.root, f.message)):
+        key = (finding.code, finding.span)
+        first = best.setdefault(key, finding)
+        if more := [effect for effect in finding.effects if effect not in first.effects]:
+            best[key] = replace(first, effects=(*first.effects, *more))
+    return sorted(best.values(), key=lambda f: f.sort_key)
