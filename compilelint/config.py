@@ -51,14 +51,16 @@ def load_settings(
     *,
     config: Path | None = None,
     isolated: bool = False,
+    jobs: int = Settings.jobs,
 ) -> Settings:
     """The settings for a run in `cwd`: of `config`, or else of the nearest pyproject.toml with the section.
 
     `overrides` holds values by field name, as the command line gives them, and wins; None means not given. A `select`
-    there replaces the file's `select` and `ignore`; an `ignore` adds to the file's. Raises ConfigError.
+    there replaces the file's `select` and `ignore`; an `ignore` adds to the file's. `jobs` counts where neither
+    says how many. Raises ConfigError.
     """
     cwd = (cwd or Path.cwd()).resolve()
-    settings = Settings(torch=default_torch(), base=cwd)
+    settings = Settings(torch=default_torch(), jobs=jobs, base=cwd)
     if config is not None:
         settings = _apply_file(settings, config, _section(config, required=True) or {})
     elif not isolated:
@@ -77,7 +79,7 @@ def load_settings(
 
 
 def _section(path: Path, *, required: bool = False) -> dict[str, Any] | None:
-    """The tool's table in a TOML file. A file of another name than pyproject.toml may hold the keys at its top level."""
+    """The tool's table in a TOML file. One not named pyproject.toml may hold the keys at its top level."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -87,14 +89,14 @@ def _section(path: Path, *, required: bool = False) -> dict[str, Any] | None:
     tool = data.get("tool", {})
     if isinstance(tool, dict) and "compilelint" in tool:
         table = tool["compilelint"]
-        if not isinstance(table, dict):
-            raise ConfigError(f"{path}: `tool.compilelint` must be a table")
-        return table
+        if isinstance(table, dict):
+            return dict(table)
+        raise ConfigError(f"{path}: `tool.compilelint` must be a table")
     if not required:
         return None
     if path.name == "pyproject.toml":
         raise ConfigError(f"{path}: has no {SECTION} section")
-    return data
+    return dict(data)
 
 
 def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
@@ -219,7 +221,7 @@ def known_torch_versions() -> tuple[Version, ...]:
 
 
 def default_torch() -> Version:
-    """The installed torch's release, read from its metadata alone, where there is a table for it; else the newest table's."""
+    """The installed torch's release, from its metadata alone, where there is a table for it; else the newest table's."""
     from importlib.metadata import PackageNotFoundError, version
 
     known = known_torch_versions()

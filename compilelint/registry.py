@@ -82,7 +82,7 @@ def tool_rules() -> tuple[Rule, ...]:
 
 
 def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:
-    """The rules that `settings` select (all of them without settings), sorted by code. Raises RegistryError, ConfigError."""
+    """The rules that `settings` select (without settings: all), sorted by code. Raises RegistryError, ConfigError."""
     rules = _load()
     if settings is None:
         return rules
@@ -107,9 +107,9 @@ def find_rule(text: str) -> Rule:
 
 
 def selected_codes(settings: Settings) -> frozenset[str]:
-    """The codes that `select` and `ignore` leave, of the tool's own codes too. The more specific selector wins; a tie ignores.
+    """The codes that `select` and `ignore` leave, of the tool's own codes too.
 
-    A selector is a code, the beginning of one (`CL1`), or `ALL`. Raises ConfigError on one that matches nothing.
+    The more specific selector wins; in a tie, `ignore`. A selector is a code, the beginning of one (`CL1`), or `ALL`. Raises ConfigError on one that matches nothing.
     """
     codes = [rule.code for rule in all_rules()]
     for origin, selectors in (("select", settings.select), ("ignore", settings.ignore), *_per_file(settings)):

@@ -1,7 +1,7 @@
 """Comments that suppress findings: `# compilelint: ignore[CL101] reason`, `# compilelint: ignore`, `# noqa: CL101`.
 
 They count on the line that a finding starts on, on the first line of its statement and, since no comment fits inside a
-string, behind a string of several lines that a finding starts in. A bare `# noqa`, written for other linters, is not read.
+string, behind a string of several lines that a finding starts in. A bare `# noqa`, meant for other linters, is ignored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import io
 import re
 import tokenize
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from compilelint.finding import Finding, Region, Severity, Span
 from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION
@@ -96,11 +96,17 @@ def _parse(comment: str, line: int, column: int) -> list[Suppression]:
 
 
 def apply(
-    findings: Sequence[Finding], text: str, path: str, *, ran: Collection[str], known: Collection[str], judge: bool = True
+    findings: Sequence[Finding],
+    text: str,
+    path: str,
+    *,
+    ran: Collection[str],
+    known: Collection[str],
+    judge: bool = True,
 ) -> list[Finding]:
     """The findings of one file that no comment suppresses, and a note for each of our comments that did nothing.
 
-    `ran` are the codes of the rules that ran, `known` all codes: a suppression of a rule that did not run is not unused.
+    `ran` are the codes of the rules that ran, `known` all codes: what suppresses a rule that did not run is not unused.
     """
     comments = read_comments(text)
     kept = []
@@ -161,15 +167,3 @@ def _unused(suppression: Suppression, fault: str, path: str) -> Finding:
         region=Region("cold", "", "a comment"),
         hint="Remove the comment, or mend the code in it.",
     )
-
-
-def strongest(findings: Sequence[Finding]) -> list[Finding]:
-    """One finding a site: of those with the same code and span the gravest, with all their effects, sorted."""
-    order = {"compiled": 0, "step": 1, "forward": 2, "library": 3, "cold": 4}
-    best: dict[tuple[str, Span], Finding] = {}
-    for finding in sorted(findings, key=lambda f: (-f.severity.rank, order[f.region.kind], f.region.root, f.message)):
-        key = (finding.code, finding.span)
-        first = best.setdefault(key, finding)
-        if more := [effect for effect in finding.effects if effect not in first.effects]:
-            best[key] = replace(first, effects=(*first.effects, *more))
-    return sorted(best.values(), key=lambda f: f.sort_key)

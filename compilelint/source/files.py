@@ -16,8 +16,35 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".py", ".pyw")
 DEFAULT_EXCLUDE = frozenset(
-    ".bzr .direnv .eggs .git .git-rewrite .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
-    ".pytype .ruff_cache .svn .tox .venv .vscode __pycache__ __pypackages__ _build buck-out build dist node_modules venv".split()
+    {
+        ".bzr",
+        ".direnv",
+        ".eggs",
+        ".git",
+        ".git-rewrite",
+        ".hg",
+        ".hypothesis",
+        ".ipynb_checkpoints",
+        ".mypy_cache",
+        ".nox",
+        ".pants.d",
+        ".pyenv",
+        ".pytest_cache",
+        ".pytype",
+        ".ruff_cache",
+        ".svn",
+        ".tox",
+        ".venv",
+        ".vscode",
+        "__pycache__",
+        "__pypackages__",
+        "_build",
+        "buck-out",
+        "build",
+        "dist",
+        "node_modules",
+        "venv",
+    }
 )
 _TORCH = re.compile(rb"torch", re.IGNORECASE)
 
@@ -156,7 +183,7 @@ def _walk(root: Path, exclusions: Exclusions, selection: Selection) -> Iterator[
             and not skipped(here / name, is_folder=True)
         )
         for name in names:
-            layers[os.path.join(folder, name)] = mine  # noqa: PTH118  # the very spelling that os.walk uses
+            layers[os.path.join(folder, name)] = mine  # noqa: PTH118  # as os.walk spells it
         for name in sorted(files):
             file = here / name
             if name.endswith(SUFFIXES) and _regular(file, real_root) and not skipped(file, is_folder=False):

@@ -1,0 +1,88 @@
+"""`compilelint check`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from compilelint.cli import console
+from compilelint.cli.options import paths_argument, selection_options, settings_from
+
+
+@click.command()
+@paths_argument
+@selection_options
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    show_default=True,
+    help="How findings are written, to stdout.",
+)
+@click.option(
+    "--severity", type=click.Choice(["note", "warning", "error"]), help="The least severity shown. [default: note]"
+)
+@click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
+@click.option("--no-cache", is_flag=True, help="Accepted for scripts: nothing is cached between runs.")
+def check(
+    paths: tuple[Path, ...], output_format: Any, statistics: bool, exit_zero: bool, no_cache: bool, **options: Any
+) -> int:
+    """Find graph breaks and hidden syncs in files and folders (the current folder by default).
+
+    Nothing is run or imported, and torch is not needed. Exit code: 0 no finding of severity warning or error, 1 such
+    findings, 2 a usage error, a path that can't be read or an internal error.
+    """
+    from compilelint import api
+
+    if statistics and output_format != "text":
+        raise click.UsageError("--statistics goes with --output-format text only")
+    started = time.perf_counter()
+    settings = settings_from(options)
+    result = api.check(paths or (Path(),), settings)
+    for problem in result.problems:
+        console.error(problem)
+    for notice in result.notices:
+        console.warn(notice)
+    if not result.files and not result.problems:
+        console.warn("no Python files found under the given paths")
+    for error in result.errors:
+        console.error(api.describe_error(error))
+        if options["verbose"]:
+            console.note(error.traceback.rstrip())
+    if statistics:
+        _write_statistics(result)
+    else:
+        console.write(api.render(result, output_format, color=output_format == "text" and console.wants_color()))
+    if options["verbose"]:
+        _tell_more(result, time.perf_counter() - started)
+    if result.errors:
+        console.error("findings may be missing because of the internal errors above; please report them")
+    return 0 if exit_zero and not result.failed else result.exit_code
+
+
+def _write_statistics(result: Any) -> None:
+    from compilelint import api
+
+    rows = api.statistics(result)
+    width = max((len(str(count)) for count, *_ in rows), default=1)
+    for count, code, name, fixable in rows:
+        console.write(f"{count:>{width}}  {code}  [{'*' if fixable else ' '}] {name}\n")
+    console.write(api.summary_line(result) + "\n")
+
+
+def _tell_more(result: Any, seconds: float) -> None:
+    from compilelint import api
+
+    settings = result.settings
+    console.note(f"settings: {settings.source or 'defaults'}")
+    console.note(
+        f"torch {api.show_version(settings.torch)}, Python {api.show_version(settings.python)}, "
+        f"compiled: {settings.compiled}"
+    )
+    console.note(f"{result.files} files in {seconds:.2f} s")
+    for name, count in sorted(result.stats.bounds.items()):
+        console.note(f"bound hit: {name}, {count} times")

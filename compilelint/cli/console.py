@@ -1,0 +1,69 @@
+"""What commands write to: colour only where it is seen, problems on stderr."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TextIO
+
+import click
+
+
+def prepare() -> None:
+    """Characters that the terminal's encoding lacks are written as escapes, not as a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def wants_color(stream: TextIO | None = None) -> bool:
+    """NO_COLOR and FORCE_COLOR decide, in this order; else whether the stream is a terminal."""
+    stream = stream or sys.stdout
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def write(text: str) -> None:
+    """To stdout as it is."""
+    click.echo(text, nl=False, color=True)
+
+
+def error(text: str) -> None:
+    _tell("error", "red", text)
+
+
+def warn(text: str) -> None:
+    _tell("warning", "yellow", text)
+
+
+def note(text: str) -> None:
+    """A line for --verbose."""
+    click.echo(click.style(text, dim=True), err=True, color=wants_color(sys.stderr))
+
+
+def _tell(label: str, color: str, text: str) -> None:
+    shown = "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+    click.echo(f"{click.style(label, fg=color, bold=True)}: {shown}", err=True, color=wants_color(sys.stderr))
+
+
+def fail(problem: Exception) -> int:
+    """Tells of what ended the run, and gives the exit code: 2. A traceback only for what is our fault."""
+    from compilelint.errors import UsageProblem
+
+    if isinstance(problem, UsageProblem):
+        error(str(problem))
+        return 2
+    import traceback
+
+    click.echo("".join(traceback.format_exception(problem)), err=True, nl=False)
+    error("this is a bug in compilelint; please report it with the lines above")
+    return 2
+
+
+def discard_output() -> None:
+    """After the reader of a pipe went away: nothing more is written, nor complained about at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

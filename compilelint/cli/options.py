@@ -1,0 +1,69 @@
+"""Options that several commands share, and the settings they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+
+_SELECTION = (
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="CODES",
+        help="Only these rules, comma-separated: codes, beginnings of codes (CL1), or ALL. Replaces the configured "
+        "select and ignore.",
+    ),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules; adds to the configured ones."),
+    click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out these paths too, as in .gitignore."),
+    click.option(
+        "--force-exclude", is_flag=True, default=None, help="Apply exclusions to files named on the command line too."
+    ),
+    click.option(
+        "--torch", metavar="X.Y", help="The torch release to judge by. [default: the installed, or the newest]"
+    ),
+    click.option("--python", metavar="X.Y", help="The Python release to judge by. [default: the running]"),
+    click.option(
+        "--compiled",
+        type=click.Choice(["auto", "modules", "all"]),
+        help="What counts as compiled: what a compile root reaches (auto), every nn.Module.forward too (modules), or "
+        "every function on tensors (all).",
+    ),
+    click.option(
+        "--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes. [default: one for each core]"
+    ),
+    click.option(
+        "--config",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Read this file, not the nearest pyproject.toml.",
+    ),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+    click.option("--verbose", "-v", is_flag=True, help="Tell more, on stderr: settings, times, bounds that were hit."),
+)
+SETTINGS = ("select", "ignore", "torch", "python", "compiled", "jobs", "severity", "force_exclude", "unsafe_fixes")
+
+
+def selection_options(command: F) -> F:
+    """What to check, by which rules and settings."""
+    for option in reversed(_SELECTION):
+        command = option(command)
+    return command
+
+
+def settings_from(options: dict[str, Any]) -> Any:
+    """The Settings for a command's options. Raises ConfigError."""
+    from dataclasses import replace
+
+    from compilelint.api import load_settings
+
+    overrides = {name: options[name] for name in SETTINGS if options.get(name) not in (None, ())}
+    settings = load_settings(overrides=overrides, config=options["config"], isolated=options["isolated"], jobs=0)
+    if options.get("exclude"):
+        settings = replace(settings, exclude=settings.exclude + tuple(options["exclude"]))
+    return settings

@@ -1,0 +1,210 @@
+"""Runs the analysis over the selected files, in this process or in several, and loses no finding when one fails.
+
+A part of the files whose analysis raises, or whose process dies, is halved and tried again until the one file at fault
+is left: that becomes an internal error, and all others are reported.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compilelint.finding import Finding, Region, Severity, Span, Stats
+from compilelint.registry import UNREADABLE_FILE, load_rules
+from compilelint.source.files import mentions_torch
+from compilelint.source.project import SourceError, parse, read_text
+
+if TYPE_CHECKING:
+    from compilelint.analysis import InternalError
+    from compilelint.config import Settings
+
+IN_PROCESS_BYTES = 300_000  # a second process costs more than it saves below this
+PART_BYTES = 150_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one process is given: files that all matter to each other if they can."""
+
+    paths: tuple[Path, ...]
+    settings: Settings
+    build_fixes: bool = False
+
+
+@dataclass(slots=True)
+class Outcome:
+    findings: list[Finding] = field(default_factory=list)
+    stats: Stats = field(default_factory=Stats)
+    errors: list[InternalError] = field(default_factory=list)
+
+    def add(self, other: Outcome) -> None:
+        self.findings += other.findings
+        self.stats.merge(other.stats)
+        self.errors += other.errors
+
+
+def run(paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False) -> Outcome:
+    """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted."""
+    jobs = settings.jobs or available_cores()
+    whole = Part(tuple(paths), settings, build_fixes)
+    parts = list(_split(whole)) if jobs > 1 else [whole]
+    outcome = _several(parts, min(jobs, len(parts))) if len(parts) > 1 else _guarded(whole)
+    outcome.findings = strongest(outcome.findings)
+    outcome.errors.sort(key=lambda error: (str(error.path), error.line))
+    return outcome
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def strongest(findings: Sequence[Finding]) -> list[Finding]:
+    """One finding a site: of those with the same code and span the gravest, with the effects of all; sorted."""
+    order = {"compiled": 0, "step": 1, "forward": 2, "library": 3, "cold": 4}
+    best: dict[tuple[str, Span], Finding] = {}
+    for finding in sorted(findings, key=lambda f: (-f.severity.rank, order[f.region.kind], f.region.root, f.message)):
+        key = (finding.code, finding.span)
+        first = best.setdefault(key, finding)
+        if more := [effect for effect in finding.effects if effect not in first.effects]:
+            best[key] = replace(first, effects=(*first.effects, *more))
+    return sorted(best.values(), key=lambda f: f.sort_key)
+
+
+def work(part: Part) -> Outcome:
+    """Analyses one part in this process."""
+    from compilelint.analysis import analyse
+
+    outcome = Outcome()
+    hopeful = []
+    for path in part.paths:
+        if mentions_torch(path):
+            hopeful.append(path)
+        elif (finding := unreadable(path)) is not None:
+            outcome.findings.append(finding)
+    analysis = analyse(hopeful, part.settings, rules=load_rules(part.settings), build_fixes=part.build_fixes)
+    outcome.findings += analysis.findings
+    outcome.stats = analysis.stats
+    outcome.errors += analysis.errors
+    return outcome
+
+
+def unreadable(path: Path) -> Finding | None:
+    """The finding about a file that is no Python source; None when it is."""
+    try:
+        parse(read_text(path), str(path))
+    except SourceError as error:
+        return unreadable_finding(str(path), error)
+    return None
+
+
+def unreadable_finding(path: str, error: SourceError) -> Finding:
+    """What is said of a file that can't be read or parsed."""
+    message = str(error)
+    return Finding(
+        code=UNREADABLE_FILE,
+        name="unreadable-file",
+        effects=(),
+        severity=Severity.ERROR,
+        span=Span(path, error.line, error.column, error.line, error.column + 1),
+        message=message[:1].upper() + message[1:],
+        region=Region("cold", "", "the file is not analysed"),
+    )
+
+
+def _split(whole: Part) -> Iterator[Part]:
+    """Parts of about equal size, neighbours in the tree together."""
+    sizes = [_size(path) for path in whole.paths]
+    if sum(sizes) < IN_PROCESS_BYTES:
+        yield whole
+        return
+    start = filled = 0
+    for index, size in enumerate(sizes):
+        filled += size
+        if filled >= PART_BYTES:
+            yield replace(whole, paths=whole.paths[start : index + 1])
+            start, filled = index + 1, 0
+    if start < len(sizes):
+        yield replace(whole, paths=whole.paths[start:])
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _guarded(part: Part) -> Outcome:
+    """Analyses a part; when that raises, its halves."""
+    try:
+        return work(part)
+    except Exception as error:  # noqa: BLE001  # the other files must still be reported
+        if len(part.paths) > 1:
+            outcome = Outcome()
+            for half in _halves(part):
+                outcome.add(_guarded(half))
+            return outcome
+        return Outcome(errors=[_failure(part, error)] if part.paths else [])
+
+
+def _halves(part: Part) -> tuple[Part, Part]:
+    middle = len(part.paths) // 2
+    return replace(part, paths=part.paths[:middle]), replace(part, paths=part.paths[middle:])
+
+
+def _failure(part: Part, error: BaseException) -> InternalError:
+    from compilelint.analysis import InternalError
+
+    what = "the analysing process died" if isinstance(error, BrokenProcessPool) else f"{type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error))
+    return InternalError(path=str(part.paths[0]), line=0, function="", rule="", message=what, traceback=trace)
+
+
+def _several(parts: Sequence[Part], jobs: int) -> Outcome:
+    outcome = Outcome()
+    lost: list[Part] = []
+    with _pool(jobs) as pool:
+        waiting: dict[Future[Outcome], Part] = {}
+        for part in parts:
+            try:
+                waiting[pool.submit(_guarded, part)] = part
+            except BrokenProcessPool:
+                lost.append(part)
+        for future in as_completed(waiting):
+            try:
+                outcome.add(future.result())
+            except BrokenProcessPool:
+                lost.append(waiting[future])
+    for part in lost:
+        outcome.add(_alone(part))
+    return outcome
+
+
+def _alone(part: Part) -> Outcome:
+    """Analyses a part in a process of its own: one of those that were under way when a process died."""
+    try:
+        with _pool(1) as pool:
+            return pool.submit(_guarded, part).result()
+    except BrokenProcessPool as error:
+        if len(part.paths) == 1:
+            return Outcome(errors=[_failure(part, error)])
+    outcome = Outcome()
+    for half in _halves(part):
+        outcome.add(_alone(half))
+    return outcome
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context)
