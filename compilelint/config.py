@@ -221,7 +221,7 @@ def known_torch_versions() -> tuple[Version, ...]:
 
 
 def default_torch() -> Version:
-    """The installed torch's release, from its metadata alone, where there is a table for it; else the newest table's."""
+    """The installed torch's release, from its metadata alone, if there is a table for it; else the newest table's."""
     from importlib.metadata import PackageNotFoundError, version
 
     known = known_torch_versions()

@@ -109,7 +109,8 @@ def find_rule(text: str) -> Rule:
 def selected_codes(settings: Settings) -> frozenset[str]:
     """The codes that `select` and `ignore` leave, of the tool's own codes too.
 
-    The more specific selector wins; in a tie, `ignore`. A selector is a code, the beginning of one (`CL1`), or `ALL`. Raises ConfigError on one that matches nothing.
+    The more specific selector wins; in a tie, `ignore`. A selector is a code, the beginning of one (`CL1`), or `ALL`.
+    Raises ConfigError on one that matches nothing.
     """
     codes = [rule.code for rule in all_rules()]
     for origin, selectors in (("select", settings.select), ("ignore", settings.ignore), *_per_file(settings)):
