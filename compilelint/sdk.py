@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from compilelint.breaks import break_effects, constant, cost, is_given, is_input, made_by, tensor_in
 from compilelint.engine.events import (
     Accumulate,
     Branch,
@@ -68,6 +69,24 @@ from compilelint.engine.values import (
     without_none,
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
+from compilelint.idioms import (
+    copied_from,
+    enclosing,
+    flag,
+    in_step,
+    index_parts,
+    is_host_number,
+    is_number,
+    is_reported,
+    made_on_device,
+    masks,
+    moves_to_device,
+    names_in,
+    on_host,
+    read_kind,
+    target_names,
+)
+from compilelint.rewrites import assert_on_device, select_instead, skip_while_compiling
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -117,9 +136,34 @@ __all__ = [
     "Unknown",
     "Value",
     "Write",
+    "assert_on_device",
+    "break_effects",
+    "constant",
+    "copied_from",
+    "cost",
     "data_dependent",
+    "enclosing",
+    "flag",
+    "in_step",
+    "index_parts",
+    "is_given",
+    "is_host_number",
+    "is_input",
+    "is_number",
+    "is_reported",
+    "made_on_device",
+    "made_by",
+    "masks",
+    "moves_to_device",
+    "names_in",
     "on_device",
+    "on_host",
     "options",
+    "read_kind",
+    "select_instead",
+    "skip_while_compiling",
+    "target_names",
+    "tensor_in",
     "tensor_of",
     "walk",
     "without_none",

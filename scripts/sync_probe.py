@@ -1,9 +1,9 @@
-"""Which single expressions make the host wait for the GPU: one line each, `syncs expression`, as torch itself counts them.
+"""Which expressions make the host wait for the GPU: one line each, `syncs expression`, as torch itself counts them.
 
     python scripts/sync_probe.py
 
-Needs a GPU. `set_sync_debug_mode` sees the waits inside torch's operators; pageable `non_blocking` copies don't show.
-The rules of families CL2xx and CL4xx were written from this list.
+Needs a GPU. `set_sync_debug_mode` sees the waits inside torch's operators; pageable `non_blocking` copies don't
+show. The rules of families CL2xx and CL4xx were written from this list.
 """
 
 from __future__ import annotations
@@ -240,10 +240,12 @@ def main() -> None:
                 warnings.simplefilter("always")
                 try:
                     eval(expression, names)
-                except Exception as raised:
+                except Exception as raised:  # noqa: BLE001 - shown
                     error = f"  # {type(raised).__name__}: {raised}"[:80]
             torch.cuda.set_sync_debug_mode("default")
-        print(sum("synchroniz" in str(w.message) for w in seen), expression + error)
+        print(  # noqa: T201
+            sum("synchroniz" in str(w.message) for w in seen), expression + error
+        )
 
 
 if __name__ == "__main__":

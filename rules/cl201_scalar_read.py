@@ -1,0 +1,108 @@
+"""A Python number read from a device tensor makes the CPU wait for the GPU.
+
+## What it does
+Reports `.item()`, `int(t)`, `float(t)`, `bool(t)`, `complex(t)`, `round(t)`, `math.f(t)`, `range(t)`, a size, a
+slice bound or a list index that is a tensor, `print(t)`, f-strings with a tensor, and builtin `max`, `min` and
+`sorted` over a tensor: each hands a value from device memory to Python. Inside compiled code the same sites are
+CL103 (they break the graph as well).
+
+## Why it costs
+The CPU queues kernels ahead of the GPU. A read stops it until everything queued so far has run, and the GPU then
+idles until new work arrives.
+
+## Example
+    longest = lengths.max().item()
+    x = x[:, :longest]
+
+## Use instead
+Pass the number down from where the host knows it, or keep it a 0-d tensor:
+
+    x = x * (position < lengths.max())
+
+## Fix safety
+Manual: whether a tensor can stand for the number depends on every use of it. Metrics (CL204) and reads for each key
+(CL205), which have mechanical rewrites, are reported under their own codes.
+
+## Versions
+All releases.
+
+## References
+https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from compilelint.sdk import (
+    Call,
+    Context,
+    Convert,
+    Event,
+    Report,
+    Rule,
+    Seq,
+    Severity,
+    Value,
+    is_reported,
+    on_device,
+    read_kind,
+)
+
+rule = Rule("CL201", "scalar-read", effects=("sync",))
+
+HINT = "keep it a 0-d tensor, or take the number from where the host knows it"
+# the arguments that torch takes as a Python number: a tensor there is read
+NUMBERS = {"torch.full": (1, "fill_value"), "Tensor.new_full": (1, "fill_value")}
+SCALED = ("torch.add", "torch.sub", "Tensor.add", "Tensor.add_", "Tensor.sub", "Tensor.sub_")
+
+
+def report(event: Event, value: Value, ctx: Context, how: str, metrics: bool = False) -> Iterator[Report]:
+    if ctx.compiled or not on_device(value):
+        return
+    if not metrics and read_kind(event, ctx) != "plain":
+        return  # CL204, CL205
+    severity = Severity.NOTE if is_reported(event, ctx) else None
+    message = f"`{ctx.source(event.node)}` {how}: the CPU waits for the device"
+    yield Report(event.node, message, because=value, hint=HINT, severity=severity)
+
+
+@rule.on(Call, "Tensor.item", "Tensor.__float__", "Tensor.__int__", "Tensor.__bool__", "Tensor.__index__")
+def reads(event: Call, ctx: Context) -> Iterator[Report]:
+    if event.receiver is not None:
+        yield from report(event, event.receiver, ctx, "reads a number from the device")
+
+
+@rule.on(Convert)
+def converts(event: Convert, ctx: Context) -> Iterator[Report]:
+    how = "formats a tensor" if event.kind in ("str", "format") else "turns a tensor into a Python number"
+    yield from report(event, event.value, ctx, how)
+
+
+@rule.on(Call, "max", "min", "sorted")
+def compares(event: Call, ctx: Context) -> Iterator[Report]:
+    """Python's own `max` asks the truth of each comparison."""
+    several = len(event.args) > 1
+    first = event.args[0] if event.args else None
+    if first is None or (isinstance(first, Seq) and not several and first.items is not None and len(first.items) < 2):
+        return
+    if (value := first.any_item() if isinstance(first, Seq) and not several else first) is not None:
+        yield from report(event, value, ctx, "compares tensors one by one in Python", metrics=True)
+
+
+@rule.on(Call, *NUMBERS, *SCALED)
+def numbers(event: Call, ctx: Context) -> Iterator[Report]:
+    """`fill_value=` and `alpha=` take a number."""
+    value = event.argument(*NUMBERS[event.target]) if event.target in NUMBERS else event.kwargs.get("alpha")
+    call = event.node
+    if value is not None and isinstance(call, ast.Call):
+        yield from report(event, value, ctx, "reads a tensor that stands for a number", metrics=True)
+
+
+@rule.on(Call, "print", "logging.*")
+def shows(event: Call, ctx: Context) -> Iterator[Report]:
+    for value in event.args:
+        if on_device(value):
+            yield from report(event, value, ctx, "prints a tensor")
+            return

@@ -1,0 +1,125 @@
+"""One read of the device for each key or element, where a single copy would bring them all.
+
+## What it does
+Reports `{k: v.item() for k, v in losses.items()}`, `[float(x) for x in values]` and a loop over `losses.items()` or
+`.values()` that reads each value.
+
+## Why it costs
+Each read waits for the device and copies four bytes. K reads cost K round trips; one stacked copy costs one.
+
+## Example
+    row = {k: v.item() for k, v in losses.items()}
+
+## Use instead
+    row = dict(zip(losses, torch.stack(list(losses.values())).tolist()))
+
+## Fix safety
+Unsafe: `torch.stack` wants tensors of one shape, and promotes their types to a common one (an int among floats
+comes back as a float). Offered for a dict comprehension over `.items()` and a list comprehension over a list,
+without a condition. An empty dict is kept as it is.
+
+## Versions
+All releases.
+
+## References
+https://docs.pytorch.org/docs/stable/generated/torch.stack.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Context,
+    Convert,
+    Event,
+    Fix,
+    Report,
+    Rule,
+    Severity,
+    Value,
+    enclosing,
+    is_reported,
+    on_device,
+    read_kind,
+)
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+rule = Rule("CL205", "read-per-key", effects=("sync",), fixable=Applicability.UNSAFE)
+
+HINT = "stack them and read once: `torch.stack(list(d.values())).tolist()`"
+
+
+def report(event: Event, value: Value, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled or not on_device(value) or read_kind(event, ctx) != "per-key":
+        return
+    message = f"`{ctx.source(event.node)}` is read once for each key: the CPU waits for the device each time"
+    severity = Severity.NOTE if is_reported(event, ctx) else None
+    fix = stacked(event, ctx)
+    yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
+
+
+@rule.on(Call, "Tensor.item", "Tensor.tolist")
+def items(event: Call, ctx: Context) -> Iterator[Report]:
+    if event.receiver is not None and event.target == "Tensor.item":
+        yield from report(event, event.receiver, ctx)
+
+
+@rule.on(Convert)
+def converts(event: Convert, ctx: Context) -> Iterator[Report]:
+    if event.kind in ("int", "float", "bool"):
+        yield from report(event, event.value, ctx)
+
+
+def read_name(node: ast.AST) -> str | None:
+    """The name read by `v.item()`, `v.detach().item()` or `float(v)`."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    inner: ast.expr | None = None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
+        inner = node.func.value
+    elif isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1:
+        inner = node.args[0]
+    while (
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ("detach", "cpu")
+    ):
+        inner = inner.func.value
+    return inner.id if isinstance(inner, ast.Name) else None
+
+
+def stacked(event: Event, ctx: Context) -> Fix | None:
+    """The whole comprehension as one stacked read, where it does nothing but read."""
+    node = enclosing(event, ctx, ast.DictComp, ast.ListComp)
+    if not isinstance(node, ast.DictComp | ast.ListComp) or len(node.generators) != 1 or node.generators[0].ifs:
+        return None
+    generator, name = node.generators[0], read_name(event.node)
+    match node, generator:
+        case (
+            ast.DictComp(key=ast.Name(id=key), value=value),
+            ast.comprehension(
+                target=ast.Tuple(elts=[ast.Name(id=k), ast.Name(id=v)]),
+                iter=ast.Call(func=ast.Attribute(value=ast.Name(id=source), attr="items"), args=[], keywords=[]),
+            ),
+        ) if value is event.node and key == k and name == v:
+            template = "dict(zip({0}, {1}(list({0}.values())).tolist())) if {0} else {{}}"
+        case (
+            ast.ListComp(elt=elt),
+            ast.comprehension(target=ast.Name(id=v), iter=ast.Name(id=source)),
+        ) if elt is event.node and name == v:
+            template = "{1}(list({0})).tolist() if {0} else []"
+        case _:
+            return None
+
+    def build(rw: Rewriter) -> None:
+        code = template.format(source, rw.name_for("torch.stack"))
+        statement_value = getattr(event.statement, "value", None)
+        rw.replace(node, code if statement_value is node else f"({code})")
+
+    why = "the tensors must have one shape, and are read in their common type"
+    return Fix("Read them with one stacked copy", Applicability.UNSAFE, build, why)

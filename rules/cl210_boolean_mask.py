@@ -1,0 +1,105 @@
+"""A read or write through a boolean mask on the device makes the CPU wait until the mask is counted.
+
+## What it does
+Reports, outside compiled code, `x[mask]` and `x[mask] = values`, where `mask` is a boolean tensor on the device and
+`values` a tensor. Inside compiled code the same sites are CL105.
+
+## Why it costs
+Indexing by a mask is `nonzero` first: the host waits for the number of elements.
+
+## Example
+    loss = loss[mask].sum()
+    embeds[is_slot] = features
+
+## Use instead
+    loss = torch.where(mask, loss, 0).sum()
+    embeds = embeds.masked_scatter(is_slot.unsqueeze(-1), features)
+
+Assigning a Python number through a mask (`y[mask] = 0.0`) is a masked fill and costs nothing of the kind.
+
+## Fix safety
+Unsafe. A write becomes `masked_scatter_`, which takes the elements of the source in order, where an assignment would
+also broadcast a source of fewer elements. A masked sum or mean becomes `where`: the order of summation changes.
+Other reads are manual.
+
+## Versions
+All releases.
+
+## References
+https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_scatter_.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from compilelint.sdk import Applicability, Context, Fix, Read, Report, Rule, Write, masks, on_device, tensor_of
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+rule = Rule("CL210", "boolean-mask", effects=("sync",), fixable=Applicability.UNSAFE)
+
+WAITS = "the CPU waits until the device has counted it"
+
+
+@rule.on(Read)
+def reads(event: Read, ctx: Context) -> Iterator[Report]:
+    base, mask = tensor_of(event.base), next(masks(event.index), None)
+    if ctx.compiled or base is None or mask is None or not (on_device(base) and on_device(mask)):
+        return
+    same = base.rank is not None and base.rank == mask.rank
+    message = f"`{ctx.source(event.node)}` selects by a mask: {WAITS}"
+    hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
+    yield Report(event.node, message, because=mask, hint=hint, fix=reduction(event, ctx) if same else None)
+
+
+@rule.on(Write)
+def writes(event: Write, ctx: Context) -> Iterator[Report]:
+    base, mask, value = tensor_of(event.base), next(masks(event.index), None), tensor_of(event.value)
+    if ctx.compiled or base is None or mask is None or not (on_device(base) and on_device(mask)):
+        return
+    if event.augmented or value is None or value.rank == 0:
+        return  # a number through a mask is a masked fill
+    message = f"`{ctx.source(event.node)} = …` writes through a mask: {WAITS}"
+    hint = "use `masked_scatter`, or `torch.where` with a value of the full shape"
+    yield Report(event.node, message, because=mask, hint=hint, fix=scatter(event))
+
+
+def reduction(event: Read, ctx: Context) -> Fix | None:
+    """`x[mask].sum()` and `.mean()` of a mask of the shape of `x`."""
+    node, method = event.node, ctx.parent(event.node)
+    call = ctx.parent(method) if isinstance(method, ast.Attribute) else None
+    if not (isinstance(node, ast.Subscript) and isinstance(method, ast.Attribute) and isinstance(call, ast.Call)):
+        return None
+    if call.func is not method or method.attr not in ("sum", "mean") or call.args or call.keywords:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        mask = rw.code(node.slice)
+        total = f"{rw.name_for('torch.where')}({mask}, {rw.code(node.value)}, 0).sum()"
+        rw.replace(call, total if method.attr == "sum" else f"{total} / {rw.operand(node.slice)}.sum()")
+
+    why = "the sum runs over zeros too: the last digits may differ"
+    return Fix("Mask with `torch.where`", Applicability.UNSAFE, build, why)
+
+
+def scatter(event: Write) -> Fix | None:
+    """`x[mask] = values` as one `masked_scatter_`, the mask padded to the rank of `x`."""
+    match event.statement:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=x), slice=ast.Name(id=m)) as target]):
+            if target is not event.node:
+                return None
+        case _:
+            return None
+    statement = event.statement
+    value = statement.value
+
+    def build(rw: Rewriter) -> None:
+        padded = f"{m}.reshape({m}.shape + (1,) * ({x}.dim() - {m}.dim()))"
+        rw.replace_statement(statement, f"{x}.masked_scatter_({padded}, {rw.code(value)})")
+
+    why = "a source with fewer elements than the mask selects was broadcast, and is an error now"
+    return Fix("Write with `masked_scatter_`", Applicability.UNSAFE, build, why)

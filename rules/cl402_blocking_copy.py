@@ -1,0 +1,110 @@
+"""A blocking copy from the host to the device in every step.
+
+## What it does
+Reports `x.to(device)` and `x.cuda()` without `non_blocking=True`, in hot code, where `x` is known to be in host
+memory: a batch of a loader, or a tensor that this code made on the host.
+
+## Why it costs
+The CPU waits until the copy is done, and the copy until the kernels queued before it: the device sits idle while
+the next step is prepared.
+
+## Example
+    for x, y in loader:
+        x = x.to(device)
+
+## Use instead
+    loader = DataLoader(data, pin_memory=True)
+    for x, y in loader:
+        x = x.to(device, non_blocking=True)
+
+## Fix safety
+Unsafe: `non_blocking=True` is added where the tensor is in pinned memory; code that overwrites the host tensor
+right after would race with the copy. From pageable memory it would gain nothing, so that is left to you: pin first
+(CL403).
+
+## Versions
+All releases.
+
+## References
+https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Context,
+    Fix,
+    Instance,
+    Report,
+    Rule,
+    Value,
+    copied_from,
+    flag,
+    moves_to_device,
+    on_host,
+    tensor_of,
+)
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+rule = Rule("CL402", "blocking-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
+
+FACTORIES = (
+    "arange",
+    "zeros",
+    "ones",
+    "full",
+    "eye",
+    "linspace",
+    "rand",
+    "randn",
+    "randint",
+    "randperm",
+    "tensor",
+    "empty",
+)
+BATCHES = ("<batch>.to", "<batch>.cuda")  # what a loader yields, be it a tensor or a container of tensors
+
+
+@rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as", *BATCHES)
+def check(event: Call, ctx: Context) -> Iterator[Report]:
+    call, value = event.node, event.receiver
+    source = copied_from(event)
+    if ctx.region.kind == "compiled" or not isinstance(call, ast.Call) or value is None or source is None:
+        return
+    if not from_host(value) or kept_attribute(source) or made_here(source, ctx) or not moves_to_device(event, ctx):
+        return
+    if flag(event.argument(1 if event.target.endswith("cuda") else 2, "non_blocking")) is True:
+        return
+    tensor = tensor_of(value)
+
+    def build(rw: Rewriter) -> None:
+        rw.add_argument(call, "non_blocking=True")
+
+    why = "the host tensor must not be overwritten before the copy is done"
+    pinned = tensor is not None and tensor.pinned and not event.target.endswith("type_as")
+    fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if pinned else None
+    message = f"`{ctx.source(call)}` copies from host memory: the CPU waits until the device has it"
+    hint = "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
+    yield Report(call, message, because=value, hint=hint, fix=fix)
+
+
+def from_host(value: Value) -> bool:
+    return on_host(value) or (isinstance(value, Instance) and value.external == "<batch>")
+
+
+def kept_attribute(source: ast.expr) -> bool:
+    """`self.mean`: CL405."""
+    return isinstance(source, ast.Attribute)
+
+
+def made_here(source: ast.expr, ctx: Context) -> bool:
+    """`torch.arange(n).to(d)`: CL406."""
+    return isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
