@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from compilelint.finding import Applicability, Finding, Severity, Stats
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
     from compilelint.fix import FixResult
+    from compilelint.runtime import VerifyResult
     from compilelint.sdk import Rule
 
 __all__ = [
@@ -46,6 +47,8 @@ __all__ = [
     "statistics",
     "summary",
     "summary_line",
+    "verification_table",
+    "verify",
 ]
 
 Format = Literal["text", "json", "sarif", "github"]
@@ -110,6 +113,42 @@ def fix(paths: Sequence[Path | str], settings: Settings | None = None, *, apply:
     from compilelint.fix import fix_paths
 
     return fix_paths([Path(path) for path in paths], settings or load_settings(), apply=apply)
+
+
+def verify(
+    target: str,
+    before: str,
+    after: str | None = None,
+    *,
+    device: str | None = None,
+    inputs: Sequence[str] = (),
+    timeout: float = 300.0,
+    backend: str = "inductor",
+    cwd: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> VerifyResult:
+    """Runs TARGET of `before` (a git revision or a directory) and of `after` (the working tree when None), each in its own
+    process, and compares. Raises UsageProblem where nothing could be measured. See compilelint.runtime."""
+    from compilelint import runtime
+
+    return runtime.verify(
+        target,
+        before,
+        after,
+        device=device,
+        inputs=inputs,
+        timeout=timeout,
+        backend=backend,
+        cwd=cwd,
+        progress=progress,
+    )
+
+
+def verification_table(result: VerifyResult, *, color: bool = False, width: int | None = None) -> str:
+    """A verification as text: the table, the sites, the outcome."""
+    from compilelint.runtime.table import text
+
+    return text(result, color=color, width=width)
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,112 @@
+"""Graph breaks, graphs and recompiles, seen from inside Dynamo (torch 2.11 to 2.14).
+
+`torch._dynamo.explain` and `counters["graph_break"]` miss data-dependent branches and skipped frames. Two functions of
+Dynamo see every break: `log_graph_break`, called where it splits a frame or gives the frame up, and `format_error_msg`,
+called where a frame falls back to eager without having been logged. Recompiles come from Dynamo's compilation metrics.
+"""
+
+from __future__ import annotations
+
+import re
+from types import CodeType, TracebackType
+from typing import Any
+
+from torch._dynamo import convert_frame, symbolic_convert
+from torch._dynamo.exc import Unsupported, UserError, get_stack_above_dynamo
+from torch._dynamo.utils import clear_compilation_metrics, counters, get_compilation_metrics
+
+from compilelint.runtime.places import Places, outside
+from compilelint.runtime.results import Site
+
+_BASE: Any = symbolic_convert.InstructionTranslatorBase
+_CONVERT: Any = convert_frame
+_NESTED = "*** While handling this graph break, another graph break occurred: ***"
+_GIVEN_UP = "Skipping the function and falling back to eager"
+SKIPPED = "the whole frame runs eagerly"
+
+
+class Dynamo:
+    """Listens while it is entered: `breaks`, `graphs()`, `recompiles()`, and `frames()` that Dynamo tried to compile."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self.breaks: dict[tuple[str, int, str], Site] = {}
+
+    def __enter__(self) -> Dynamo:
+        counters.clear()
+        clear_compilation_metrics()
+        self._log, self._format = _BASE.log_graph_break, _CONVERT.format_error_msg
+        listener = self
+
+        def log_graph_break(translator: Any, code_options: Any, reason: str = "", exc: Any = None, *a: Any, **k: Any) -> Any:
+            if exc is not None and not getattr(exc, "logged", False):
+                place = (code_options.get("co_filename", ""), code_options.get("co_firstlineno", 0))
+                listener._add(exc, place, skipped=_GIVEN_UP in str(reason))
+            return listener._log(translator, code_options, reason, exc, *a, **k)
+
+        def format_error_msg(exc: Any, code: CodeType, *a: Any, **k: Any) -> Any:
+            if isinstance(exc, Unsupported | UserError) and not getattr(exc, "logged", False):
+                listener._add(exc, (code.co_filename, code.co_firstlineno), skipped=True)
+            return listener._format(exc, code, *a, **k)
+
+        _BASE.log_graph_break = log_graph_break
+        _CONVERT.format_error_msg = format_error_msg
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _BASE.log_graph_break, _CONVERT.format_error_msg = self._log, self._format
+
+    def frames(self) -> int:
+        return len(get_compilation_metrics())
+
+    def graphs(self) -> int:
+        return int(counters["stats"].get("unique_graphs", 0))
+
+    def recompiles(self) -> list[Site]:
+        found: dict[tuple[str, int, str], Site] = {}
+        for each in get_compilation_metrics():
+            reason = getattr(each, "recompile_reason", None)
+            if not reason or each.is_forward is False:
+                continue
+            name, line = each.co_filename or "", each.co_firstlineno or 0
+            path = self._places.relative(name) or outside(name)
+            what = re.sub(r"^\d+/\d+: ", "", str(reason)).splitlines()[0]
+            _count(found, Site(path, line, what, detail=f"in {_function(each.co_name or '')}"))
+        return list(found.values())
+
+    def _add(self, exc: Any, place: tuple[str, int], *, skipped: bool) -> None:
+        real = [(frame.filename, frame.lineno or 0) for frame in getattr(exc, "real_stack", None) or ()]
+        try:
+            above = [(frame.filename, frame.lineno or 0) for frame in get_stack_above_dynamo()]
+        except AttributeError:  # outside of a compilation
+            above = []
+        innermost = real[-1] if real else place
+        path, line = self._places.innermost([*above, *real]) or (outside(innermost[0]), innermost[1])
+        _count(self.breaks, Site(path, line, gb_type(exc), detail=SKIPPED if skipped else ""))
+
+
+def gb_type(exc: Any) -> str:
+    """Dynamo's name of the break; of a break met while another was being handled, the first one."""
+    cause = exc.__cause__ if isinstance(exc.__cause__, UserError) else exc
+    if isinstance(cause, UserError):
+        return f"UserError: {getattr(getattr(cause, 'error_type', None), 'name', '')}"
+    name = getattr(exc, "gb_type", None)
+    text = str(getattr(exc, "msg", None) or exc)
+    if _NESTED in text or not isinstance(name, str) or not name:
+        name = text.split(_NESTED)[0].strip().split("\n")[0].strip()
+    return name
+
+
+def _count(sites: dict[tuple[str, int, str], Site], site: Site) -> None:
+    key = (site.path, site.line, site.what)
+    if key in sites:
+        sites[key].count += 1
+        sites[key].detail = sites[key].detail or site.detail
+    else:
+        sites[key] = site
+
+
+def _function(name: str) -> str:
+    """A resumed frame's name is the function it resumes."""
+    match = re.match(r"torch_dynamo_resume_in_(.*)_at_\d+$", name)
+    return match[1] if match else name

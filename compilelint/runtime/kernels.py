@@ -1,0 +1,122 @@
+"""What one call launches: from the profiler on a GPU; on a CPU the kernels Inductor generated, and the operators run outside them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._inductor import metrics
+from torch.profiler import ProfilerActivity, profile, record_function
+
+# Operators that only describe memory: on a GPU they launch nothing.
+LAUNCHES_NOTHING = frozenset(
+    "aten::" + name
+    for name in (
+        *("view", "_unsafe_view", "_reshape_alias", "reshape", "t", "transpose", "permute", "expand", "expand_as", "as_strided"),
+        *("detach", "detach_", "alias", "select", "slice", "narrow", "squeeze", "unsqueeze", "split", "split_with_sizes", "chunk"),
+        *("unbind", "unfold", "flatten", "unflatten", "movedim", "swapaxes", "diagonal", "real", "view_as", "view_as_real"),
+        *("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_", "contiguous", "to"),
+        *("item", "_local_scalar_dense", "is_nonzero", "lift_fresh", "lift", "result_type", "numpy_T", "mT", "T", "__dispatch_device"),
+        *("conj", "resolve_conj", "resolve_neg", "is_same_size", "size", "stride", "requires_grad_", "_has_compatible_shallow_copy_type"),
+    )
+)
+WAITS = ("StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize")
+WINDOW = "compilelint: the measured call"
+
+
+@dataclass
+class Counts:
+    """Of one call."""
+
+    kernels: dict[str, int] = field(default_factory=dict)
+    launches: int | None = None
+    memops: int | None = None
+    waits: dict[str, int] = field(default_factory=dict)  # runtime API → times
+    gpu_us: float | None = None
+
+    @property
+    def total(self) -> int:
+        return sum(self.kernels.values())
+
+
+@contextmanager
+def inductor_kernels() -> Iterator[Callable[[], int]]:
+    """How many kernels Inductor generated since."""
+    start = metrics.generated_kernel_count
+    yield lambda: metrics.generated_kernel_count - start
+
+
+def count_operators(call: Callable[[], object]) -> Counts:
+    """The operators of one call that would each launch a kernel, had they run on a GPU (Inductor's own code is not among them)."""
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        call()
+    kernels: Counter[str] = Counter()
+    for event in prof.events() or ():
+        if event.cpu_parent is None:
+            kernels += _launched(event)
+    return Counts(dict(kernels))
+
+
+def _launched(event: Any) -> Counter[str]:
+    below: Counter[str] = Counter()
+    for child in event.cpu_children:
+        below += _launched(child)
+    name = str(event.name)
+    if below or not name.startswith("aten::") or name in LAUNCHES_NOTHING:
+        return below
+    return Counter({name: 1})
+
+
+def profile_cuda(call: Callable[[], object]) -> Counts:
+    """Kernels, memory operations and waits of one call, from CUPTI through the profiler's trace."""
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:
+        with record_function(WINDOW):
+            call()
+        torch.cuda.synchronize()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        prof.export_chrome_trace(str(path))
+        trace = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    return read_trace(trace["traceEvents"])
+
+
+def read_trace(events: list[dict[str, Any]]) -> Counts:
+    """Count what the host asked for between the start and the end of the marked call. Device work is joined by its correlation
+    id: a kernel may start after the window; the harness's own synchronisation lies outside it."""
+    events = [event for event in events if event.get("ph") == "X"]
+    windows = [e for e in events if e.get("name") == WINDOW and e.get("cat") == "user_annotation"]
+    if not windows:
+        raise RuntimeError("the profiler's trace holds no mark of the measured call")
+    start = float(windows[0]["ts"])
+    end = start + float(windows[0]["dur"])
+    asked: set[int] = set()
+    counts = Counts(launches=0, memops=0, gpu_us=0.0)
+    kernels: Counter[str] = Counter()
+    waits: Counter[str] = Counter()
+    for event in events:
+        if event.get("cat") in ("cuda_runtime", "cuda_driver") and start <= float(event["ts"]) <= end:
+            name = str(event["name"])
+            asked.add(event.get("args", {}).get("correlation", -1))
+            if "Launch" in name:
+                counts.launches = (counts.launches or 0) + 1
+            if name.endswith(WAITS) or (name.endswith(("Memcpy", "MemcpyHtoD_v2", "MemcpyDtoH_v2"))):
+                waits[name] += 1
+    for event in events:
+        category = event.get("cat")
+        if category not in ("kernel", "gpu_memcpy", "gpu_memset") or event.get("args", {}).get("correlation", -2) not in asked:
+            continue
+        counts.gpu_us = (counts.gpu_us or 0.0) + float(event["dur"])
+        if category == "kernel":
+            kernels[str(event["name"])] += 1
+        else:
+            counts.memops = (counts.memops or 0) + 1
+    counts.kernels, counts.waits = dict(kernels), dict(waits)
+    return counts

@@ -1,0 +1,313 @@
+"""Measures one side: runs the program eagerly and compiled, keeps its values, and counts breaks, kernels and syncs."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import platform
+import statistics
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from compilelint.runtime.breaks import Dynamo
+from compilelint.runtime.kernels import count_operators, inductor_kernels, profile_cuda
+from compilelint.runtime.load import SEED, Loader, Program, seed
+from compilelint.runtime.places import Places
+from compilelint.runtime.results import Mode, ModeName, Side, Site
+from compilelint.runtime.syncs import Prediction, cuda_sync_sites
+from compilelint.runtime.values import Values, flatten, kept
+
+CALLS = 2  # a recompile shows on the second
+TIMED_CALLS = (5, 40)
+TIMED_SECONDS = 1.5
+UserError = (Exception, SystemExit)
+
+Report = Callable[[str], None]
+
+
+class Measurement:
+    """One side, in this process. `run()` gives the Side; `values` holds what each mode computed."""
+
+    def __init__(self, loader: Loader, places: Places, label: str, backend: str, report: Report) -> None:
+        self.loader, self.places, self.backend, self.report = loader, places, backend, report
+        self.device = loader.device
+        self.side = Side(label, torch=torch.__version__, python=platform.python_version(), device=str(self.device))
+        if self.device.type == "cuda":
+            self.side.device_name = torch.cuda.get_device_name(self.device)
+        self.values: dict[ModeName, Values] = {"eager": {}, "compiled": {}}
+        self.random = False  # whether the program draws random numbers
+
+    def run(self) -> Side:
+        self.side.eager = self._eager()
+        self.side.compiled = self._compiled()
+        return self.side
+
+    # --- the two modes --------------------------------------------------------------------------------------------------
+
+    def _eager(self) -> Mode:
+        """Nothing compiled: where the target calls torch.compile itself, its code runs as if it had not."""
+        with torch.compiler.set_stance("force_eager"):
+            mode, runner = self._checked("eager", self.loader.make)
+            if not mode.exception:
+                self.report("eager: timing")
+                self._timed(mode, runner)
+                self.report("eager: counting kernels and syncs")
+                self._counted(mode, runner)
+        return mode
+
+    def _compiled(self) -> Mode | None:
+        with inductor_kernels() as generated, Dynamo(self.places) as dynamo:
+            program = self.loader.make()
+            if not program.compiled:
+                # does the target compile something further in? One call tells.
+                self.report("looking whether the target compiles anything itself")
+                runner = Runner(program, self.device)
+                with _quiet(), contextlib.suppress(*UserError):
+                    runner.call(0)
+                    runner.backward(0)
+            itself = program.compiled or dynamo.frames() > 0
+        torch._dynamo.reset()
+        self.side.compiled_by = "target" if itself else "verify"
+        with contextlib.ExitStack() as stack:
+            if self.random:
+                from torch._inductor import config
+
+                # Inductor draws other random numbers than eager code does, and others again in another graph
+                stack.enter_context(config.patch(fallback_random=True))
+                self.side.notes.append("draws random numbers: Inductor was told to draw those that eager code draws")
+            generated = stack.enter_context(inductor_kernels())
+            dynamo = stack.enter_context(Dynamo(self.places))
+            mode, runner = self._checked("compiled", self.loader.make if itself else self._wrapped)
+            if not mode.exception:
+                self.report("compiled: timing")
+                self._timed(mode, runner)
+            mode.breaks = sorted(dynamo.breaks.values(), key=lambda site: (site.path, site.line, site.what))
+            mode.graphs, mode.recompiles = dynamo.graphs(), dynamo.recompiles()
+            count = generated()
+        if not mode.exception:
+            self.report("compiled: counting kernels and syncs")
+            self._counted(mode, runner, count)
+        return mode
+
+    def _wrapped(self) -> Program:
+        program = self.loader.make()
+        call = program.call
+        if not (inspect.isfunction(call) or inspect.ismethod(call) or isinstance(call, torch.nn.Module)):
+            inner = call
+
+            def call(*args: Any, **kwargs: Any) -> Any:  # a partial or a callable object: Dynamo looks into it from a frame
+                return inner(*args, **kwargs)
+
+        program.call = torch.compile(call, backend=self.backend)
+        return program
+
+    # --- steps of a mode ------------------------------------------------------------------------------------------------
+
+    def _checked(self, name: ModeName, make: Callable[[], Program]) -> tuple[Mode, Runner]:
+        """The calls whose values are kept."""
+        mode, values = Mode(), self.values[name]
+        self.report(f"{name}: making the program")
+        runner = Runner(make(), self.device)
+        printed = io.StringIO()
+        with _quiet(printed):
+            for index in range(CALLS):
+                self.report(f"{name}: call {index + 1} of {CALLS}")
+                random_before = torch.get_rng_state()
+                try:
+                    out, arguments = runner.call(index)
+                    if name == "eager" and not torch.equal(random_before, torch.get_rng_state()):
+                        self.random = True
+                    values.update((key, kept(leaf)) for key, leaf in flatten(out, f"call {index + 1} output"))
+                    runner.backward(index)
+                except UserError as error:
+                    mode.exception = f"{type(error).__name__}: {_first_line(error)}"
+                    mode.exception_at = _place(error, self.places)
+                    break
+                finally:
+                    mode.calls += 1
+                for key, leaf in runner.gradients(arguments):
+                    values[f"call {index + 1} gradient of {key}"] = kept(leaf)
+                for key, leaf in runner.changed(arguments):
+                    values[f"call {index + 1} changed {key}"] = kept(leaf)
+                    if key not in mode.mutated:
+                        mode.mutated.append(key)
+        for key, leaf in runner.program.named_state():
+            values[f"state {key}"] = kept(leaf)
+        mode.backward, mode.printed = runner.has_backward, printed.getvalue()
+        return mode, runner
+
+    def _timed(self, mode: Mode, runner: Runner) -> None:
+        least, most = TIMED_CALLS
+        times: list[float] = []
+        spent = 0.0
+        with _quiet():
+            while len(times) < least or (len(times) < most and spent < TIMED_SECONDS):
+                seed(SEED + len(times))
+                arguments = runner.program.fresh()
+                runner.clear_gradients()
+                self._wait()
+                start = time.perf_counter()
+                runner.again(arguments)
+                self._wait()
+                times.append(time.perf_counter() - start)
+                spent += times[-1]
+                if spent > 10 * TIMED_SECONDS:
+                    break
+        mode.timed_calls = len(times)
+        mode.wall_us = statistics.median(times) * 1e6
+        if len(times) > 1:
+            low, _, high = statistics.quantiles(times, n=4)
+            mode.wall_range_us = (low * 1e6, high * 1e6)
+
+    def _counted(self, mode: Mode, runner: Runner, generated: int | None = None) -> None:
+        with _quiet():
+            arguments = runner.program.fresh()
+            runner.clear_gradients()
+            if self.device.type == "cuda":
+                counts = profile_cuda(lambda: runner.again(arguments))
+                mode.kernels, mode.kernel_names = counts.total, counts.kernels
+                mode.launches, mode.memops, mode.gpu_us = counts.launches, counts.memops, counts.gpu_us
+                arguments = runner.program.fresh()
+                runner.clear_gradients()
+                with cuda_sync_sites(self.places) as sites:
+                    runner.again(arguments)
+                mode.syncs = _joined(sites.list(), counts.waits)
+            else:
+                counts = count_operators(lambda: runner.again(arguments))
+                mode.kernel_names = counts.kernels
+                mode.generated = generated
+                mode.kernels = counts.total + (generated or 0)
+                if generated is None:
+                    arguments = runner.program.fresh()
+                    runner.clear_gradients()
+                    with Prediction(self.places, list(runner.tensors(arguments))) as prediction:
+                        runner.again(arguments)
+                    mode.syncs = prediction.sites.list()
+
+    def _wait(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+class Runner:
+    """Calls a program again and again: forward, and backward where its results ask for it."""
+
+    def __init__(self, program: Program, device: torch.device) -> None:
+        self.program, self.device = program, device
+        self.has_backward = False
+        self._out: list[torch.Tensor] = []
+        self._cotangents: dict[tuple[Any, ...], torch.Tensor] = {}
+
+    def call(self, index: int) -> tuple[Any, tuple[tuple[Any, ...], dict[str, Any]]]:
+        arguments = self.program.fresh()
+        self.clear_gradients()
+        seed(SEED + index)
+        return self._forward(arguments), arguments
+
+    def _forward(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
+        self._out = []
+        with torch.no_grad() if self.program.inference else contextlib.nullcontext():
+            out = self.program.call(*arguments[0], **arguments[1])
+        self._out = [
+            leaf
+            for _, leaf in flatten(out, "")
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad and leaf.grad_fn is not None
+        ]
+        return out
+
+    def backward(self, index: int) -> None:
+        """From every differentiable output at once, each with fixed weights: a plain sum would hide errors that cancel."""
+        if self._out:
+            self.has_backward = True
+            # the same tensor returned twice takes part once
+            unique = list({id(leaf): leaf for leaf in self._out}.values())
+            torch.autograd.backward(unique, [self._cotangent(leaf) for leaf in unique])
+            self._out = []
+
+    def again(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
+        self._forward(arguments)
+        self.backward(0)
+
+    def _cotangent(self, leaf: torch.Tensor) -> torch.Tensor:
+        key = (tuple(leaf.shape), leaf.dtype, leaf.device)
+        if key not in self._cotangents:
+            weights = torch.cos(torch.arange(leaf.numel(), dtype=torch.float64)).reshape(leaf.shape)
+            self._cotangents[key] = weights.to(leaf.dtype).to(leaf.device)
+        return self._cotangents[key]
+
+    def clear_gradients(self) -> None:
+        """Only of a program whose backward is ours: a training step looks after its own."""
+        if self.has_backward:
+            for parameter in self.program.parameters().values():
+                parameter.grad = None
+
+    def tensors(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[torch.Tensor]:
+        return (leaf for _, leaf in _argument_leaves(arguments) if isinstance(leaf, torch.Tensor))
+
+    def gradients(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
+        for name, parameter in self.program.parameters().items():
+            if parameter.grad is not None:
+                yield name, parameter.grad
+        for name, leaf in _argument_leaves(arguments):
+            if isinstance(leaf, torch.Tensor) and leaf.is_leaf and leaf.grad is not None:
+                yield name, leaf.grad
+
+    def changed(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """Inputs that the call wrote into, with their new value."""
+        pristine = dict(_argument_leaves((self.program.args, self.program.kwargs)))
+        for name, leaf in _argument_leaves(arguments):
+            if name not in pristine:
+                yield name, leaf
+            elif isinstance(leaf, torch.Tensor) and isinstance(pristine[name], torch.Tensor):
+                if isinstance(leaf, torch.nn.Parameter) or leaf is pristine[name]:
+                    continue
+                old = pristine[name]
+                if leaf.shape != old.shape or leaf.dtype != old.dtype or not _identical(leaf, old):
+                    yield name, leaf
+
+
+def _argument_leaves(arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for index, value in enumerate(arguments[0]):
+        yield from flatten(value, f"argument {index}")
+    for name, value in arguments[1].items():
+        yield from flatten(value, f"argument {name}")
+
+
+def _identical(left: torch.Tensor, right: torch.Tensor) -> bool:
+    left, right = left.detach(), right.detach()
+    same = left == right
+    if left.dtype.is_floating_point or left.dtype.is_complex:
+        same = same | (left.isnan() & right.isnan())
+    return bool(same.all())
+
+
+def _joined(sites: list[Site], waits: dict[str, int]) -> list[Site]:
+    """CUPTI counts the waits, the debug mode knows their lines; what has no line of its own is told by the runtime's name."""
+    rest = sum(waits.values()) - sum(site.count for site in sites)
+    if rest > 0:
+        names = ", ".join(f"{name} ×{count}" for name, count in sorted(waits.items()))
+        sites = [*sites, Site("(no Python site)", 0, "host wait", rest, f"of all: {names}")]
+    return sites
+
+
+@contextlib.contextmanager
+def _quiet(into: io.StringIO | None = None) -> Iterator[None]:
+    """What the program prints is kept from the user's terminal."""
+    with contextlib.redirect_stdout(into or io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else ""
+
+
+def _place(error: BaseException, places: Places) -> str:
+    stack = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    found = places.innermost(stack)
+    return f"{found[0]}:{found[1]}" if found else ""

@@ -1,0 +1,110 @@
+"""Starts a worker process and brings its result back: a crash, a hang or an early exit becomes a WorkerError that says so."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+MODULE = "compilelint.runtime.worker"
+_HUNG_AT = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
+
+
+class WorkerError(Exception):
+    """A worker that gave no result; the message says why."""
+
+
+def run_worker(request: dict[str, Any], *, scratch: Path, cwd: Path, path: Sequence[Path], timeout: float) -> dict[str, Any]:
+    """Run one job (see worker.py) in a fresh interpreter with `path` in front of PYTHONPATH. `scratch` takes all it writes."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    names = {name: str(scratch / f"{name}.json") for name in ("request", "result", "progress")}
+    Path(names["request"]).write_text(json.dumps({**request, **names, "timeout": timeout}), encoding="utf-8")
+    with (scratch / "stdout").open("wb") as out, (scratch / "stderr").open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", MODULE, names["request"]],
+            cwd=cwd,
+            env=_environment(scratch, path),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,  # so that Inductor's and the user's own child processes end with it
+        )
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            _end(process)
+    result = Path(names["result"])
+    if result.is_file():
+        answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+        return answer
+    raise WorkerError(_why(code, scratch, Path(names["progress"]), timeout, path))
+
+
+def _environment(scratch: Path, path: Sequence[Path]) -> dict[str, str]:
+    """The user's environment, with the side's sources first and private caches."""
+    here = Path(__file__).resolve().parents[2]
+    places = [str(each) for each in path]
+    if here.name not in ("site-packages", "dist-packages"):
+        places.append(str(here))
+    if inherited := os.environ.get("PYTHONPATH"):
+        places.append(inherited)
+    private = {name: scratch / name for name in ("inductor", "triton", "tmp")}
+    for folder in private.values():
+        folder.mkdir(exist_ok=True)
+    dropped = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCHDYNAMO_DISABLE", "PYTHONSTARTUP")
+    return {
+        **{name: value for name, value in os.environ.items() if name not in dropped},
+        "PYTHONPATH": os.pathsep.join(places),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "TORCHINDUCTOR_CACHE_DIR": str(private["inductor"]),
+        "TRITON_CACHE_DIR": str(private["triton"]),
+        "TMPDIR": str(private["tmp"]),
+    }
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the worker and whatever it started and left behind (they share its process group)."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def _why(code: int | None, scratch: Path, progress: Path, timeout: float, path: Sequence[Path]) -> str:
+    doing = progress.read_text(encoding="utf-8") if progress.is_file() else "starting"
+    stderr = (scratch / "stderr").read_text(encoding="utf-8", errors="replace")
+    if code is None:
+        return f"did not finish within {timeout:g} s (while {doing}{_hung_at(stderr, path)}); see --timeout"
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        return f"was ended by {name} while {doing}{_hung_at(stderr, path)}{_tail(stderr)}"
+    return f"exited with code {code} without a result while {doing} (os._exit, or a crash){_tail(stderr)}"
+
+
+def _hung_at(stderr: str, path: Sequence[Path]) -> str:
+    """The innermost of the user's lines in the last stack that faulthandler dumped."""
+    for file, line, function in _HUNG_AT.findall(stderr[stderr.rfind("most recent call first") :]):
+        for root in path:
+            if Path(file).is_relative_to(root):
+                return f", in {function} at {Path(file).relative_to(root)}:{line}"
+    return ""
+
+
+def _tail(stderr: str) -> str:
+    lines = [line for line in stderr.strip().splitlines() if line.strip()]
+    return "\n  " + "\n  ".join(lines[-8:]) if lines else ""

@@ -1,0 +1,147 @@
+"""What a verification found: plain data that travels from the workers as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+ModeName = Literal["eager", "compiled"]
+MODES: tuple[ModeName, ...] = ("eager", "compiled")
+Outcome = Literal["better", "same", "worse", "differs", "info"]
+
+
+@dataclass(slots=True)
+class Site:
+    """A line where something happened: `what` is Dynamo's gb_type, the guard that failed, or the call that syncs."""
+
+    path: str
+    line: int
+    what: str
+    count: int = 1
+    detail: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+@dataclass(slots=True)
+class Mode:
+    """One way of running a side: `eager` (nothing compiled, whatever the code asks for) or `compiled`.
+
+    `breaks` and `recompiles` are of the whole run; `kernels`, `memops`, `syncs`, `gpu_us` and `wall_us` of one steady call.
+    """
+
+    calls: int = 0  # checked calls that ended, with or without an exception
+    exception: str = ""  # "ValueError: message" of the call that ended the run early
+    exception_at: str = ""
+    graphs: int = 0
+    breaks: list[Site] = field(default_factory=list)
+    recompiles: list[Site] = field(default_factory=list)
+    kernels: int | None = None
+    generated: int | None = None  # of `kernels`, those that Inductor generated (CPU only)
+    kernel_names: dict[str, int] = field(default_factory=dict)
+    launches: int | None = None  # calls of the launch API: fewer than kernels where CUDA graphs replay
+    memops: int | None = None
+    syncs: list[Site] | None = None
+    gpu_us: float | None = None
+    wall_us: float | None = None  # the median
+    wall_range_us: tuple[float, float] | None = None  # the quartiles
+    timed_calls: int = 0
+    backward: bool = False
+    mutated: list[str] = field(default_factory=list)
+    printed: str = ""
+
+    @property
+    def sync_count(self) -> int | None:
+        return None if self.syncs is None else sum(site.count for site in self.syncs)
+
+    @property
+    def recompile_count(self) -> int:
+        return sum(site.count for site in self.recompiles)
+
+
+@dataclass(slots=True)
+class Side:
+    """One version of the code."""
+
+    label: str
+    eager: Mode | None = None
+    compiled: Mode | None = None
+    compiled_by: Literal["target", "verify", ""] = ""  # who called torch.compile
+    torch: str = ""
+    python: str = ""
+    device: str = ""
+    device_name: str = ""
+    notes: list[str] = field(default_factory=list)
+    error: str = ""  # why there is no measurement: a crash, a hang, a target that can't be loaded
+
+    def mode(self, name: ModeName) -> Mode | None:
+        return self.eager if name == "eager" else self.compiled
+
+
+@dataclass(slots=True)
+class Check:
+    """One comparison of values in one mode: `what` is outputs, gradients, inputs changed, state, exception or printed text."""
+
+    mode: ModeName
+    what: str
+    equal: bool
+    count: int = 0  # values compared
+    detail: str = ""
+    fatal: bool = True  # whether a difference fails the verification
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of one figure in one mode."""
+
+    mode: ModeName
+    metric: str
+    outcome: Outcome
+    text: str
+
+
+@dataclass(slots=True)
+class VerifyResult:
+    target: str
+    device: str
+    before: Side
+    after: Side
+    backend: str = "inductor"
+    checks: list[Check] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing differs and nothing got worse."""
+        bad = any(not check.equal and check.fatal for check in self.checks)
+        return not bad and not self.after.error and not any(v.outcome in ("worse", "differs") for v in self.verdicts)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why `ok` is False, a line each."""
+        lines = [f"{self.after.label}: {self.after.error}"] if self.after.error else []
+        lines += [f"{c.mode}: {c.what} differ: {c.detail}" for c in self.checks if not c.equal and c.fatal]
+        lines += [f"{v.mode}: {v.text}" for v in self.verdicts if v.outcome in ("worse", "differs")]
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": 1, "ok": self.ok, "problems": self.problems, **asdict(self)}
+
+
+def side_from_json(data: dict[str, Any]) -> Side:
+    """The inverse of `asdict` for what a worker wrote."""
+    modes = {name: _mode(data[name]) if data.get(name) else None for name in MODES}
+    rest = {key: value for key, value in data.items() if key not in MODES}
+    return Side(**rest, eager=modes["eager"], compiled=modes["compiled"])
+
+
+def _mode(data: dict[str, Any]) -> Mode:
+    data = dict(data)
+    for name in ("breaks", "recompiles", "syncs"):
+        if data[name] is not None:
+            data[name] = [Site(**site) for site in data[name]]
+    if data["wall_range_us"] is not None:
+        data["wall_range_us"] = tuple(data["wall_range_us"])
+    return Mode(**data)

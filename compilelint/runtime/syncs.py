@@ -1,0 +1,234 @@
+"""Host syncs: on a GPU where CUDA says so, on a CPU a prediction of the calls that would make the host wait.
+
+The prediction runs the program eagerly under two torch modes. Every tensor counts as living on the device, but for those the
+program makes on the host (`torch.tensor(row)`, `torch.zeros(3)`) until it moves them; the arguments may be either: reading
+them counts, and so does moving them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Literal
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from compilelint.runtime.places import Places
+from compilelint.runtime.results import Site
+
+Where = Literal["host", "argument", "device"]
+
+READS = {
+    "aten::_local_scalar_dense",
+    "aten::_linalg_check_errors",
+    "aten::_unique2",
+    "aten::bincount",
+    "aten::equal",
+    "aten::histc",
+    "aten::masked_select",
+    "aten::nonzero",
+    "aten::unique_consecutive",
+    "aten::unique_dim",
+}
+HOST_CALLS = {"tolist", "cpu", "numpy", "__array__", "__repr__", "__format__"}
+FACTORIES = {
+    *("tensor", "as_tensor", "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "from_numpy"),
+    *("rand", "randn", "randint", "randperm", "normal", "scalar_tensor", "tril_indices", "triu_indices", "hann_window"),
+}
+
+
+class Sites:
+    """Events counted by site."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._sites: dict[tuple[str, int, str], Site] = {}
+
+    def add(self, what: str, count: int = 1, detail: str = "") -> None:
+        path, line = self._places.here() or ("(outside the tree)", 0)
+        key = (path, line, what)
+        if key in self._sites:
+            self._sites[key].count += count
+        else:
+            self._sites[key] = Site(path, line, what, count, detail)
+
+    def list(self) -> list[Site]:
+        return sorted(self._sites.values(), key=lambda site: (site.path, site.line, site.what))
+
+
+class Prediction:
+    """A context that names the calls that would sync on a GPU. Enter it around one call of the program."""
+
+    def __init__(self, places: Places, arguments: list[torch.Tensor]) -> None:
+        self.sites = Sites(places)
+        self._where: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+        for tensor in arguments:
+            self._where[tensor] = "argument"
+        self._names: list[str] = []  # of the torch calls under way, outermost first
+        self._told = False  # the outermost call was already reported
+        self._modes = contextlib.ExitStack()
+
+    def __enter__(self) -> Prediction:
+        self._modes.enter_context(_Calls(self))
+        self._modes.enter_context(_Operators(self))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._modes.close()
+
+    def where(self, tensor: torch.Tensor) -> Where:
+        found: Where = self._where.get(tensor, "device")
+        return found
+
+    def tell(self, fallback: str) -> None:
+        """Report the torch call under way (once), by the name the user wrote."""
+        if not self._told:
+            self._told = bool(self._names)
+            self.sites.add(self._names[0] if self._names else fallback)
+
+    def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not self._names:
+            self._told = False
+        self._names.append(_spelled(func))
+        try:
+            self._before(func, args, kwargs)
+            out = func(*args, **kwargs)
+        finally:
+            self._names.pop()
+        self._after(func, args, kwargs, out)
+        return out
+
+    def _before(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        name, first = getattr(func, "__name__", ""), args[0] if args else None
+        if isinstance(first, torch.Tensor):
+            if name in HOST_CALLS and self.where(first) != "host":
+                self.tell(name)
+            elif name in ("to", "cuda") and self.where(first) != "device" and _moves(name, args, kwargs):
+                self.tell(name)
+            elif name == "copy_" and len(args) > 1 and isinstance(args[1], torch.Tensor):
+                if self.where(first) != self.where(args[1]) and "argument" not in (self.where(first), self.where(args[1])):
+                    self.tell(name)
+        elif name in ("tensor", "as_tensor") and kwargs.get("device") is not None:
+            self.tell(name)
+
+    def _after(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
+        """Where the results live."""
+        name = getattr(func, "__name__", "")
+        results = [leaf for leaf in pytree.tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+        if not results or name == "__get__":
+            return
+        place: Where = "device"
+        inputs = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if name == "cpu":
+            place = "host"
+        elif name in ("to", "cuda"):
+            target = args[1] if len(args) > 1 else kwargs.get("device")
+            moved = name == "cuda" or isinstance(target, str | torch.device)
+            place = "device" if moved else self.where(args[0])
+        elif inputs:
+            if all(self.where(tensor) == "host" for tensor in inputs):
+                place = "host"
+        elif name in FACTORIES and kwargs.get("device") is None:
+            place = "host"
+        for tensor in results:
+            self._where[tensor] = place
+
+
+class _Calls(TorchFunctionMode):
+    def __init__(self, prediction: Prediction) -> None:
+        super().__init__()
+        self._prediction = prediction
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self._prediction.call(func, args, kwargs or {})
+
+
+class _Operators(TorchDispatchMode):
+    def __init__(self, prediction: Prediction) -> None:
+        super().__init__()
+        self._prediction = prediction
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if _waits(func, args, kwargs):
+            tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+            if any(self._prediction.where(tensor) != "host" for tensor in tensors):
+                self._prediction.tell(func._schema.name)
+        return func(*args, **kwargs)
+
+
+def _waits(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether the CUDA kernel of this operator reads its result's size or value back."""
+    name = func._schema.name
+    if name in READS:
+        return True
+    if name == "aten::repeat_interleave":
+        return func._overloadname == "Tensor" and kwargs.get("output_size") is None
+    if name in ("aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"):
+        masks = any(isinstance(i, torch.Tensor) and i.dtype in (torch.bool, torch.uint8) for i in args[1])
+        filled = len(args) > 2 and args[2].dim() == 0  # becomes masked_fill
+        return masks and not filled
+    return False
+
+
+def _moves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    target = args[1] if len(args) > 1 else kwargs.get("device")
+    return (name == "cuda" or isinstance(target, str | torch.device)) and not kwargs.get("non_blocking")
+
+
+def _spelled(func: Any) -> str:
+    name = str(getattr(func, "__name__", func))
+    owner = getattr(func, "__objclass__", None)
+    if owner is not None or name.startswith("__") or func is getattr(torch.Tensor, name, None):
+        return f"Tensor.{name}"
+    return f"torch.{name}"
+
+
+# --- on a GPU -----------------------------------------------------------------------------------------------------------
+
+WAITING_CALLS = ("synchronize", "empty_cache", "ipc_collect")
+
+
+@contextlib.contextmanager
+def cuda_sync_sites(places: Places) -> Iterator[Sites]:
+    """The Python sites of the syncs of one call: torch's sync debug mode, and the calls that it says nothing of."""
+    sites = Sites(places)
+
+    def warn(message: Any, *_: Any, **__: Any) -> None:
+        if "called a synchronizing CUDA operation" in str(message):
+            sites.add("synchronizing CUDA operation")
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("always")
+        warnings.showwarning = warn
+        for owner, name in (*((torch.cuda, name) for name in WAITING_CALLS), *_SYNCHRONIZE):
+            stack.enter_context(_told(owner, name, sites))
+        before = torch.cuda.get_sync_debug_mode()
+        stack.callback(torch.cuda.set_sync_debug_mode, before)
+        torch.cuda.set_sync_debug_mode("warn")
+        yield sites
+
+
+_SYNCHRONIZE: tuple[tuple[Any, str], ...] = ((torch.cuda.Event, "synchronize"), (torch.cuda.Stream, "synchronize"))
+
+
+@contextlib.contextmanager
+def _told(owner: Any, name: str, sites: Sites) -> Iterator[None]:
+    original: Callable[..., Any] = getattr(owner, name)
+
+    def told(*args: Any, **kwargs: Any) -> Any:
+        sites.add(f"{owner.__name__}.{name}")
+        return original(*args, **kwargs)
+
+    setattr(owner, name, told)
+    try:
+        yield
+    finally:
+        setattr(owner, name, original)

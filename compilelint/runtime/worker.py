@@ -1,0 +1,111 @@
+"""The child process: `python -m compilelint.runtime.worker REQUEST.json` does one job and writes its result as JSON.
+
+The job "measure" runs one side; "compare" compares the values that two sides kept. Errors of the user's making come back as
+`{"usage": …}` (TARGET can't be used) or `{"failed": …}` (the side itself raised while being imported or made).
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+import traceback
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from compilelint.errors import UsageProblem
+from compilelint.runtime.results import MODES, ModeName, side_from_json
+
+
+def main(path: str) -> None:
+    request = json.loads(Path(path).read_text(encoding="utf-8"))
+    faulthandler.enable()
+    # shortly before the parent gives up: the stack tells it where the program hangs
+    faulthandler.dump_traceback_later(max(request["timeout"] - 0.5, request["timeout"] * 0.9), exit=False)
+    try:
+        result = JOBS[request["job"]](request)
+    except UsageProblem as problem:
+        result = {"usage": str(problem)}
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        result = {"failed": _told(error, request.get("roots", []))}
+    temporary = Path(request["result"] + ".part")
+    temporary.write_text(json.dumps(result), encoding="utf-8")
+    temporary.replace(request["result"])
+
+
+def measure(request: dict[str, Any]) -> dict[str, Any]:
+    """Run one side; its values go to the files named in the request."""
+
+    def report(doing: str) -> None:
+        Path(request["progress"]).write_text(doing, encoding="utf-8")
+
+    report("importing torch")
+    import torch
+
+    from compilelint.runtime.load import Loader
+    from compilelint.runtime.measure import Measurement
+    from compilelint.runtime.places import Places
+    from compilelint.runtime.target import parse_input, parse_target
+    from compilelint.runtime.values import save
+
+    warnings.simplefilter("ignore")
+    device = torch.device(request["device"] or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UsageProblem(f"--device {device}: torch {torch.__version__} sees no CUDA device here")
+    if device.type == "cuda" and device.index is None:
+        device = torch.device("cuda", 0)
+    report("importing the target")
+    inputs = [parse_input(text) for text in request["inputs"]]
+    loader = Loader(parse_target(request["target"]), request["file"], inputs, device)
+    places = Places(request["roots"])
+    measurement = Measurement(loader, places, request["label"], request["backend"], report)
+    if places.relative(loader.module.__file__ or "") is None and not request["elsewhere"]:
+        raise UsageProblem(
+            f"TARGET {request['target']}: was imported from {loader.module.__file__}, not from {request['label']} "
+            f"({request['roots'][0]}): both versions would run the same code"
+        )
+    side = measurement.run()
+    for mode in MODES:
+        save(measurement.values[mode], request["values"][mode])
+    return {"side": asdict(side)}
+
+
+def compare(request: dict[str, Any]) -> dict[str, Any]:
+    """Compare what two measured sides computed."""
+    from compilelint.runtime.compare import compare
+    from compilelint.runtime.values import Values, load
+
+    def values(files: dict[str, str]) -> dict[ModeName, Values]:
+        return {mode: load(files[mode]) for mode in MODES}
+
+    before, after = side_from_json(request["before"]), side_from_json(request["after"])
+    checks = compare(before, after, values(request["before_values"]), values(request["after_values"]))
+    return {"checks": [asdict(check) for check in checks]}
+
+
+JOBS = {"measure": measure, "compare": compare}
+
+
+def _told(error: BaseException, roots: list[str]) -> str:
+    """The exception with the user's innermost line."""
+    from compilelint.runtime.places import Places
+
+    stack = [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+    found = Places(roots).innermost(stack) if roots else None
+    at = f" (at {found[0]}:{found[1]})" if found else ""
+    text = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    if found is None:
+        traceback.print_exception(error, file=sys.stderr)
+        last = stack[-1] if stack else ("?", 0)
+        at = f" (at {os.path.basename(last[0])}:{last[1]})"  # noqa: PTH119
+    return text + at
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # the result is written: threads that the program left behind must not hold this process
