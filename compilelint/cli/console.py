@@ -28,8 +28,9 @@ def wants_color(stream: TextIO | None = None) -> bool:
 
 
 def write(text: str) -> None:
-    """To stdout as it is."""
-    click.echo(text, nl=False, color=True)
+    """To stdout as it is; click.echo would drop colours that were asked for and take ASCII terminals for UTF-8."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def error(text: str) -> None:

@@ -36,7 +36,7 @@ _SELECTION = (
         "every function on tensors (all).",
     ),
     click.option(
-        "--jobs", "-j", type=click.IntRange(min=0), metavar="N", help="Processes. [default: one for each core]"
+        "--jobs", "-j", type=int, metavar="N", help="Processes. [default: one for each core]"
     ),
     click.option(
         "--config",

@@ -1,0 +1,259 @@
+"""`compilelint check` as users run it: exit codes, formats, settings, suppressions, and files that can't be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compilelint.finding import EFFECTS
+
+BAD = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        return x * 2
+    return x
+"""
+GOOD = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(x.sum() > 0, x * 2, x)
+"""
+
+
+def run(cwd: Path, *args: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "compilelint", *args]
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | (env or {})
+    return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=120, check=False)
+
+
+def check(cwd: Path, *args: str) -> tuple[int, dict[str, Any], str]:
+    done = run(cwd, "check", "--output-format", "json", *args)
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def codes(report: dict[str, Any]) -> list[str]:
+    return [finding["code"] for finding in report["findings"]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.compilelint]\n", encoding="utf-8")
+    (tmp_path / "bad.py").write_text(BAD, encoding="utf-8")
+    (tmp_path / "good.py").write_text(GOOD, encoding="utf-8")
+    return tmp_path
+
+
+def test_exit_codes(project: Path) -> None:
+    assert run(project, "check", "good.py").returncode == 0
+    assert run(project, "check", "bad.py").returncode == 1
+    assert run(project, "check").returncode == 1
+    assert run(project, "check", "bad.py", "--exit-zero").returncode == 0
+    assert run(project, "check", "gone.py", "--exit-zero").returncode == 2
+    assert run(project, "check", "--no-such-flag").returncode == 2
+    assert run(project, "chek").returncode == 2
+    assert run(project, "--version").returncode == 0
+
+
+def test_json_keeps_the_contract(project: Path) -> None:
+    code, report, stderr = check(project)
+    assert (code, stderr) == (1, "")
+    assert set(report) == {"version", "compilelint", "torch", "files", "findings"}
+    assert (report["version"], report["files"]) == (1, 2)
+    assert report["torch"].count(".") == 1
+    finding = report["findings"][0]
+    assert finding["path"] == "bad.py"
+    assert (finding["line"], finding["end_line"]) == (6, 6)
+    assert BAD.splitlines()[5][finding["column"] - 1 : finding["end_column"] - 1] == "x.sum() > 0"
+    assert finding["severity"] == "error"
+    assert "graph-break" in finding["effects"]
+    assert set(finding["effects"]) <= set(EFFECTS)
+    assert finding["region"]["kind"] == "compiled"
+    assert finding["region"]["root"].endswith(":f")
+    assert finding["region"]["why"]
+    assert finding["gb_types"]
+    assert finding["trace"]
+    assert all(set(step) == {"path", "line", "text"} for step in finding["trace"])
+    assert finding["fix"] is None or finding["fix"]["applicability"] in ("safe", "unsafe", "manual")
+
+
+def test_text_shows_the_place_and_the_reason(project: Path) -> None:
+    done = run(project, "check", "bad.py")
+    assert "--> bad.py:6:8" in done.stdout
+    assert "6 |     if x.sum() > 0:\n  |        ^^^^^^^^^^^\n" in done.stdout
+    assert "in 1 file." in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_color_is_asked_for_and_refused_by_the_environment(project: Path) -> None:
+    assert "\x1b[" in run(project, "check", "bad.py", env={"FORCE_COLOR": "1"}).stdout
+    assert "\x1b[" not in run(project, "check", "bad.py", env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).stdout
+    assert "\x1b[" not in run(project, "check", "--output-format", "json", env={"FORCE_COLOR": "1"}).stdout
+
+
+def test_sarif_and_github(project: Path) -> None:
+    sarif = json.loads(run(project, "check", "--output-format", "sarif").stdout)
+    (result,) = sarif["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "bad.py"
+    assert run(project, "check", "--output-format", "github").stdout.startswith("::error title=compilelint (CL1")
+
+
+def test_select_ignore_and_configuration(project: Path) -> None:
+    found = codes(check(project)[1])
+    code = found[0]
+    assert codes(check(project, "--ignore", code)[1]) == found[1:]
+    assert codes(check(project, "--select", "CL4")[1]) == []
+    (project / "pyproject.toml").write_text(f'[tool.compilelint]\nignore = ["{code}"]\n', encoding="utf-8")
+    assert codes(check(project)[1]) == found[1:]
+    assert code in codes(check(project, "--isolated")[1])
+    assert codes(check(project, "--select", code)[1]) == [code]
+    (project / "pyproject.toml").write_text(
+        f'[tool.compilelint.per-file-ignores]\n"bad*" = ["{code}"]\n', encoding="utf-8"
+    )
+    assert codes(check(project)[1]) == found[1:]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--select", "CL999"], 'error: select: unknown rule "CL999"'),
+        (["--torch", "0.4"], "error: --torch: nothing is known of torch 0.4; choose one of "),
+        (["--python", "2.7"], "error: --python: Python 2.7 is not supported"),
+        (["--jobs", "-1"], "error: --jobs: expected a whole number"),
+        (["--config", "gone.toml"], "gone.toml: can't be read: No such file"),
+        (["--statistics", "--output-format", "json"], "--statistics goes with --output-format text only"),
+    ],
+)
+def test_usage_errors(project: Path, args: list[str], said: str) -> None:
+    done = run(project, "check", *args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_configuration_errors(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.compilelint]\nselct = []\n", encoding="utf-8")
+    done = run(project, "check")
+    assert done.returncode == 2
+    assert 'pyproject.toml: [tool.compilelint] unknown key "selct" (did you mean "select"?)' in done.stderr
+
+
+def test_suppressions(project: Path) -> None:
+    (code, *_) = codes(check(project)[1])
+    bad = project / "bad.py"
+    for comment in (f"# compilelint: ignore[{code}] wanted", "# compilelint: ignore", f"# noqa: {code}"):
+        bad.write_text(BAD.replace("> 0:", f"> 0:  {comment}"), encoding="utf-8")
+        assert codes(check(project)[1]) == []
+    bad.write_text(GOOD.replace("x * 2, x)", f"x * 2, x)  # compilelint: ignore[{code}]"), encoding="utf-8")
+    status, report, _ = check(project)
+    assert (status, codes(report)) == (0, ["CL001"])
+    assert report["findings"][0]["severity"] == "note"
+
+
+def test_severity_threshold(project: Path) -> None:
+    (project / "good.py").write_text("x = 1  # compilelint: ignore[CL101]\n", encoding="utf-8")
+    assert "CL001" in codes(check(project)[1])
+    assert "CL001" not in codes(check(project, "--severity", "warning")[1])
+    assert check(project, "good.py", "--severity", "error")[0] == 0
+
+
+def test_files_that_can_not_be_read_do_not_stop_the_others(project: Path) -> None:
+    (project / "syntax.py").write_text("import torch\n\ndef f(:\n", encoding="utf-8")
+    (project / "plain_syntax.py").write_text("def f(:\n", encoding="utf-8")
+    (project / "latin.py").write_bytes(b"import torch\n# caf\xe9\n")
+    (project / "declared.py").write_bytes(b"# -*- coding: latin-1 -*-\nimport torch\n# caf\xe9\n")
+    (project / "unknown.py").write_bytes(b"# -*- coding: klingon -*-\nimport torch\n")
+    (project / "null.py").write_bytes(b"import torch\n\0\n")
+    (project / "bom.py").write_bytes(b"\xef\xbb\xbfimport torch\r\n")
+    (project / "deep.py").write_text("import torch\nx = " + "(" * 5000 + ")" * 5000 + "\n", encoding="utf-8")
+    (project / "empty.py").write_bytes(b"")
+    (project / "folder.py").mkdir()
+    (project / "folder.py" / "inner.py").write_text(BAD, encoding="utf-8")
+    status, report, stderr = check(project, ".", "gone.py", "folder.py")
+    assert status == 2
+    assert stderr.splitlines() == ["error: gone.py: no such file or directory"]
+    unreadable = {f["path"]: f["message"] for f in report["findings"] if f["code"] == "CL002"}
+    assert set(unreadable) == {"syntax.py", "plain_syntax.py", "latin.py", "unknown.py", "null.py", "deep.py"}
+    assert "0xe9 on line 2" in unreadable["latin.py"]
+    assert {f["path"] for f in report["findings"] if f["code"] != "CL002"} == {"bad.py", "folder.py/inner.py"}
+    assert next(f["line"] for f in report["findings"] if f["path"] == "syntax.py") == 3
+    assert check(project, "syntax.py", "--select", "CL101")[0] == 1
+
+
+def test_nothing_to_check(tmp_path: Path) -> None:
+    done = run(tmp_path, "check")
+    assert (done.returncode, done.stdout) == (0, "All checks passed! (0 files)\n")
+    assert done.stderr == "warning: no Python files found under the given paths\n"
+
+
+def test_statistics(project: Path) -> None:
+    done = run(project, "check", "--statistics")
+    assert done.returncode == 1
+    first, *_, last = done.stdout.splitlines()
+    assert first.split()[:2] == ["1", codes(check(project)[1])[0]]
+    assert "-->" not in done.stdout
+    assert last
+
+
+def test_verbose_tells_on_stderr(project: Path) -> None:
+    done = run(project, "check", "--verbose", "--output-format", "json")
+    json.loads(done.stdout)
+    assert "pyproject.toml" in done.stderr
+    assert "2 files in" in done.stderr
+
+
+def test_paths_are_shown_relative_to_the_working_directory(project: Path) -> None:
+    inner = project / "inner"
+    inner.mkdir()
+    assert check(project, str(project / "bad.py"))[1]["findings"][0]["path"] == "bad.py"
+    outside = check(inner, str(project / "bad.py"))[1]["findings"][0]["path"]
+    assert Path(outside).resolve() == (project / "bad.py").resolve()
+
+
+def test_a_closed_pipe_is_no_crash(project: Path) -> None:
+    script = f"{sys.executable} -m compilelint check --output-format json | head -c 1"
+    done = subprocess.run(["sh", "-c", script], cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+
+
+def test_torch_is_never_imported(project: Path) -> None:
+    code = (
+        "import sys\n"
+        "from compilelint import api\n"
+        "assert api.check(['bad.py']).findings\n"
+        "assert not {'torch', 'libcst', 'click', 'rich'} & set(sys.modules), sys.modules.keys()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_is_quick_and_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom compilelint.cli import main\nsys.argv = ['compilelint', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "assert not {'torch', 'libcst', 'rich', 'compilelint.api'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Commands:" in done.stdout
+
+
+def test_output_survives_a_terminal_without_unicode(project: Path) -> None:
+    (project / "bad.py").write_text(BAD.replace("x.sum() > 0:", "x.sum() > 0:  # größer 大"), encoding="utf-8")
+    done = run(project, "check", "bad.py", env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 1
+    assert "gr\\xf6\\xdfer" in done.stdout

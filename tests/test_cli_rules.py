@@ -1,0 +1,57 @@
+"""`compilelint rule`, `rules` and `config`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compilelint import api
+
+
+def run(*args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "compilelint", *args]
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | (env or {})
+    return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_rule_prints_its_documentation() -> None:
+    rule = api.rules()[-1]
+    done = run("rule", rule.code.lower())
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"# {rule.code} {rule.name}\n")
+    assert "## Why it costs" in done.stdout
+    assert run("rule", rule.name).stdout == done.stdout
+    colored = run("rule", rule.code, env={"FORCE_COLOR": "1"}).stdout
+    assert "\x1b[" in colored
+    assert "Why it costs" in colored
+
+
+@pytest.mark.parametrize("code", ["CL001", "CL002"])
+def test_the_tool_explains_its_own_codes(code: str) -> None:
+    assert "## What it does" in run("rule", code).stdout
+
+
+def test_an_unknown_rule_is_a_usage_error() -> None:
+    done = run("rule", "CL00")
+    assert done.returncode == 2
+    assert done.stderr.startswith('error: no rule "CL00" (did you mean "CL00')
+
+
+def test_rules_lists_all() -> None:
+    lines = run("rules").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [rule.code for rule in api.rules()]
+    entries = json.loads(run("rules", "--output-format", "json").stdout)
+    assert [entry["code"] for entry in entries] == [rule.code for rule in api.rules()]
+    assert all(entry["summary"] for entry in entries)
+
+
+def test_config_shows_what_is_in_effect(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.compilelint]\nselect = ["CL1"]\n', encoding="utf-8")
+    shown = json.loads(run("config", cwd=tmp_path).stdout)
+    assert shown["select"] == ["CL1"]
+    assert Path(shown["source"]) == (tmp_path / "pyproject.toml").resolve()

@@ -1,0 +1,116 @@
+"""The distribution: sdist, the wheel built from it, and what that wheel does in a fresh environment without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from compilelint import __version__
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+RULES = sorted(path.name for path in (ROOT / "rules").glob("*.py"))
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_every_package_is_listed() -> None:
+    configured = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in (ROOT / "compilelint").rglob("*.py")
+        if "sample" not in path.relative_to(ROOT).parts
+    }
+    assert set(configured["tool"]["setuptools"]["packages"]) == folders | {"compilelint.rules"}
+    assert all((ROOT.joinpath(*name.split(".")) / "__init__.py").is_file() for name in folders)
+
+
+def test_versions_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == __version__
+    assert not [line for line in project["dependencies"] if line.startswith("torch")]
+    assert "torch==2.13.0" in project["optional-dependencies"]["dev"]
+
+
+def test_rules_are_one_folder_under_two_names() -> None:
+    link = ROOT / "compilelint" / "rules"
+    assert link.is_symlink()
+    assert link.readlink() == Path("../rules")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist and the wheel that was built from it, from a copy of what git tracks or would."""
+    source = tmp_path_factory.mktemp("source") / "compilelint"
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=ROOT).split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_symlink() or not (ROOT / name).is_file():
+            continue
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    (source / "compilelint" / "rules").symlink_to("../rules")
+    dist = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", dist, source, cwd=source)  # the wheel from the sdist
+    return dist
+
+
+@pytest.mark.slow
+def test_sdist_and_wheel_hold_the_same_modules(built: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    (wheel,) = built.glob("*.whl")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"rules/{name}" for name in RULES} <= names
+    assert {"LICENSE", "README.md", "pyproject.toml"} <= names
+    with zipfile.ZipFile(wheel) as archive:
+        wheel_names = set(archive.namelist())
+    assert {f"compilelint/rules/{name}" for name in RULES} <= wheel_names
+    assert "compilelint/py.typed" in wheel_names
+    data = {path for folder in ("models/tables", "sample") for path in (ROOT / "compilelint" / folder).rglob("*")}
+    wanted = {path.relative_to(ROOT).as_posix() for path in data if path.suffix in (".py", ".json", ".toml", ".md")}
+    assert wanted <= wheel_names
+    assert not [name for name in wheel_names if name.startswith(("rules/", "tests/")) or "__pycache__" in name]
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=True, symlinks=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
+    installed = run(python, "-m", "pip", "list", "--format=freeze", cwd=tmp_path)
+    assert "torch" not in installed
+    assert "numpy" not in installed
+    modules = [f"compilelint.rules.{name.removesuffix('.py')}" for name in RULES if name != "__init__.py"]
+    script = (
+        "import importlib, pathlib, compilelint\n"
+        f"assert 'site-packages' in compilelint.__file__\n"
+        f"for name in {modules!r}:\n"
+        "    module = importlib.import_module(name)\n"
+        "    assert module.rule.code, name\n"
+    )
+    run(python, "-c", script, cwd=tmp_path)
+    cli = tmp_path / "venv" / "bin" / "compilelint"
+    assert run(cli, "--version", cwd=tmp_path) == f"compilelint {__version__}\n"
+    assert len(run(cli, "rules", cwd=tmp_path).splitlines()) == len(modules) + 2
+    (tmp_path / "bad.py").write_text(
+        "import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n    if x.sum() > 0:\n        return x\n    return -x\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run([cli, "check", "bad.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "bad.py:5:8" in done.stdout

@@ -1,0 +1,161 @@
+"""The hooks under the real pre-commit, tried on a sample repository as its users would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+BAD = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        return x * 2
+    return x
+"""
+FIXABLE = """\
+import torch
+
+
+def grid(n: int, device: torch.device) -> torch.Tensor:
+    return torch.arange(n).to(device)  # made on the host
+"""
+
+
+def git(folder: Path, *args: str) -> str:
+    identity = ["-c", "user.name=Sample", "-c", "user.email=sample@example.invalid", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository with the working tree's files: what users name as `repo:`."""
+    folder = tmp_path_factory.mktemp("hooks")
+    listed = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
+    for name in filter(None, listed):
+        origin, copy = ROOT / name, folder / name
+        if origin.is_symlink():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.symlink_to(origin.readlink())
+        elif origin.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(origin.read_bytes())
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "hooks")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests: the hooks' environment is installed once."""
+    return tmp_path_factory.mktemp("pre-commit-home")
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "README.md").write_text("sample\n", encoding="utf-8")
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "--quiet", "--message", "start")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def head(hooks: Path) -> str:
+    return git(hooks, "rev-parse", "HEAD").strip()
+
+
+def try_repo(sample: Path, hooks: Path, home: Path, head: str, hook: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pre_commit", "try-repo", str(hooks), hook, "--ref", head, "--verbose"]
+    env = {**os.environ, "PRE_COMMIT_HOME": str(home), "PRE_COMMIT_COLOR": "never"}
+    env.pop("PYTHONPATH", None)
+    return subprocess.run(command, cwd=sample, env=env, capture_output=True, text=True, timeout=600, check=False)
+
+
+def stage(sample: Path, name: str, text: str) -> None:
+    (sample / name).write_text(text, encoding="utf-8")
+    git(sample, "add", name)
+
+
+def test_findings_fail_the_hook_and_clean_files_pass(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "bad.py", BAD)
+    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "bad.py:6:8" in done.stdout
+    stage(sample, "bad.py", "import torch\n")
+    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
+
+
+def test_no_torch_is_installed(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "ok.py", "x = 1\n")
+    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
+    installed = {path.name.partition("-")[0] for path in home.glob("*/py_env-*/lib/python*/site-packages/*")}
+    assert "compilelint" in installed
+    assert not {"torch", "numpy", "triton"} & installed
+
+
+def test_no_staged_python_file(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "notes.md", "text\n")
+    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    assert done.returncode == 0, done.stdout
+    assert "no files to check" in done.stdout
+
+
+def test_a_deleted_file(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "old.py", BAD)
+    git(sample, "commit", "--quiet", "--message", "old")
+    git(sample, "rm", "--quiet", "old.py")
+    stage(sample, "new.py", "import torch\n")
+    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    assert done.returncode == 0, done.stdout
+    assert "old.py" not in done.stdout
+
+
+def test_a_file_deleted_in_the_working_tree_alone(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "gone.py", "import torch\n")
+    (sample / "gone.py").unlink()
+    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    assert done.returncode == 0, done.stdout
+    assert not (sample / "gone.py").exists()
+
+
+@pytest.mark.parametrize("hook", ["compilelint-check", "compilelint-fix"])
+def test_a_syntax_error_is_told_and_the_others_are_handled(
+    sample: Path, hooks: Path, home: Path, head: str, hook: str
+) -> None:
+    stage(sample, "broken.py", "import torch\ndef f(:\n")
+    stage(sample, "bad.py", BAD)
+    done = try_repo(sample, hooks, home, head, hook)
+    assert done.returncode == 1, done.stdout
+    assert "broken.py" in done.stdout
+    assert "Traceback" not in done.stdout
+    if hook == "compilelint-check":
+        assert "bad.py:6:8" in done.stdout
+
+
+def test_excluded_files_stay_excluded_when_they_are_named(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "bad.py", BAD)
+    stage(sample, "pyproject.toml", '[tool.compilelint]\nexclude = ["bad.py"]\n')
+    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
+
+
+def test_fixes_are_written_and_fail_the_hook_once(sample: Path, hooks: Path, home: Path, head: str) -> None:
+    stage(sample, "grid.py", FIXABLE)
+    done = try_repo(sample, hooks, home, head, "compilelint-fix")
+    assert done.returncode == 1, done.stdout
+    assert "files were modified by this hook" in done.stdout
+    assert "torch.arange(n, device=device)  # made on the host" in (sample / "grid.py").read_text(encoding="utf-8")
+    git(sample, "add", "grid.py")
+    assert try_repo(sample, hooks, home, head, "compilelint-fix").returncode == 0

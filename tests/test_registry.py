@@ -1,0 +1,92 @@
+"""Rules: selection, validation, documentation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from compilelint import registry
+from compilelint.config import Settings
+from compilelint.errors import ConfigError, RegistryError
+from compilelint.sdk import Call, Rule
+
+RULES = tuple(
+    Rule(code, name, ("sync",), documentation=f"{name} in a line.\n")
+    for code, name in (("CL101", "one-thing"), ("CL102", "two-things"), ("CL201", "three"))
+)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_load", lambda: RULES)
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "expected"),
+    [
+        ((), (), ["CL101", "CL102", "CL201"]),
+        (("ALL",), (), ["CL101", "CL102", "CL201"]),
+        (("CL1",), (), ["CL101", "CL102"]),
+        (("CL1",), ("CL101",), ["CL102"]),
+        (("CL101",), ("CL1",), ["CL101"]),  # the more specific wins
+        (("CL101",), ("CL101",), []),
+        (("ALL",), ("CL1",), ["CL201"]),
+        ((), ("ALL",), []),
+    ],
+)
+def test_selection(few: None, select: tuple[str, ...], ignore: tuple[str, ...], expected: list[str]) -> None:
+    assert [rule.code for rule in registry.load_rules(Settings(select=select, ignore=ignore))] == expected
+
+
+def test_unreadable_files_are_told_whatever_is_selected(few: None) -> None:
+    assert registry.selected_codes(Settings(select=("CL1",))) == {"CL002", "CL101", "CL102"}
+    assert "CL002" not in registry.selected_codes(Settings(select=("CL1",), ignore=("CL002",)))
+    assert "CL001" in registry.selected_codes(Settings())
+
+
+@pytest.mark.parametrize("settings", [Settings(select=("CL103",)), Settings(per_file_ignores=(("x", ("CL103",)),))])
+def test_unknown_selectors_are_refused(few: None, settings: Settings) -> None:
+    with pytest.raises(ConfigError, match=r'unknown rule "CL103" \(did you mean "CL10[12]"\?\)'):
+        registry.selected_codes(settings)
+
+
+def test_find_rule(few: None) -> None:
+    assert registry.find_rule("cl101").name == "one-thing"
+    assert registry.find_rule("two-things").code == "CL102"
+    with pytest.raises(ConfigError, match=r'no rule "CL110" \(did you mean "CL10'):
+        registry.find_rule("CL110")
+    with pytest.raises(ConfigError, match=r'no rule "two-thing" \(did you mean "two-things"\?\)'):
+        registry.find_rule("two-thing")
+
+
+def test_every_rule_there_is_is_sound() -> None:
+    rules = registry.load_rules()
+    assert list(rules) == sorted(rules, key=lambda rule: rule.code)
+    assert [registry.defects(rule) for rule in rules] == [[] for _ in rules]
+    for rule in registry.all_rules():
+        assert registry.summary(rule), rule.code
+        assert all(heading in rule.documentation for heading in registry.HEADINGS), rule.code
+
+
+def test_defects_are_told_in_words() -> None:
+    assert registry.defects(Rule("C1", "Bad Name", ("slow",))) == [  # type: ignore[arg-type]  # what is tested
+        'code "C1" is not letters and three digits',
+        'name "Bad Name" is not words-with-hyphens',
+        'unknown effect "slow"',
+        "subscribes to no event",
+        "the docstring lacks the headings " + ", ".join(registry.HEADINGS),
+    ]
+    sound = replace(RULES[0], documentation="\n".join(f"## {heading}" for heading in registry.HEADINGS))
+    assert registry.defects(sound) == ["subscribes to no event"]
+
+    @sound.on(Call)
+    def check(event: Call, ctx: object) -> object:
+        return iter(())
+
+    assert registry.defects(sound) == []
+
+
+def test_a_module_that_fails_to_import_is_named() -> None:
+    with pytest.raises(RegistryError, match=r"rule module no_such_module_here: ModuleNotFoundError"):
+        registry._rule_of("no_such_module_here")

@@ -1,0 +1,138 @@
+"""Several processes: the same findings, and no finding lost when a file or a process fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compilelint import runner
+from compilelint.config import Settings
+from compilelint.finding import Finding, Region, RegionKind, Severity, Span
+from compilelint.registry import HEADINGS
+from compilelint.runner import Outcome, Part, run, strongest
+
+CODE = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x * x.sum().item()\n"
+
+
+def finding(severity: Severity, kind: RegionKind, *effects: str, root: str = "") -> Finding:
+    region = Region(kind, root, "")
+    return Finding("CL101", "n", effects, severity, Span("a.py", 1, 1, 1, 2), "m", region)  # type: ignore[arg-type]
+
+
+def test_the_gravest_of_a_site_stays_with_the_effects_of_all() -> None:
+    weak = finding(Severity.WARNING, "library", "sync")
+    strong = finding(Severity.ERROR, "compiled", "graph-break", root="m:f")
+    (left,) = strongest([weak, strong, weak])
+    assert (left.severity, left.region.kind, left.effects) == (Severity.ERROR, "compiled", ("graph-break", "sync"))
+
+
+def test_order_does_not_matter() -> None:
+    found = [finding(Severity.ERROR, "compiled", "sync", root=root) for root in ("m:b", "m:a")]
+    assert strongest(found) == strongest(found[::-1])
+    assert strongest(found)[0].region.root == "m:a"
+
+
+def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(part: Part) -> Outcome:
+        if Path("bad.py") in part.paths:
+            raise ValueError("boom")
+        return Outcome([unreadable for path in part.paths if (unreadable := runner.unreadable(path))])
+
+    monkeypatch.setattr(runner, "work", work)
+    outcome = run([Path("a.py"), Path("bad.py"), Path("c.py"), Path("d.py")], Settings())
+    assert [found.span.path for found in outcome.findings] == ["a.py", "c.py", "d.py"]  # none of them exists
+    (error,) = outcome.errors
+    assert (str(error.path), error.message) == ("bad.py", "ValueError: boom")
+    assert "ValueError: boom" in error.traceback
+
+
+def test_parts_hold_every_file_once_in_order(tmp_path: Path) -> None:
+    files = []
+    for number in range(40):
+        files.append(tmp_path / f"{number:02}.py")
+        files[-1].write_text("x" * 20_000, encoding="utf-8")
+    parts = list(runner._split(Part(tuple(files), Settings())))
+    assert 1 < len(parts) < 10
+    assert [path for part in parts for path in part.paths] == files
+    assert len(list(runner._split(Part(tuple(files[:5]), Settings())))) == 1
+
+
+PLUG = """
+import os
+
+from compilelint.sdk import Call, Rule
+
+rule = Rule("XX901", "fails", effects=("sync",))
+
+
+@rule.on(Call, "torch.nonzero", "torch.unique")
+def check(event, ctx):
+    if event.target == "torch.nonzero":
+        os._exit(9)
+    raise ValueError("boom")
+    yield
+"""
+
+
+@pytest.fixture
+def plugged(tmp_path: Path) -> dict[str, str]:
+    """An environment in which a rule is installed that dies or raises on a marked call."""
+    site = tmp_path / "site"
+    info = site / "plug-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug\nVersion: 1\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[compilelint.rules]\nplug = plug_rule\n", encoding="utf-8")
+    headings = "".join(f"## {heading}\nx\n" for heading in HEADINGS)
+    (site / "plug_rule.py").write_text(f'"""A rule that fails.\n\n{headings}"""\n{PLUG}', encoding="utf-8")
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))}
+
+
+def check(folder: Path, env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "compilelint", "check", "--isolated", *args, "."]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+def tree(folder: Path, bad: str = "") -> Path:
+    folder.mkdir()
+    for number in range(24):
+        (folder / f"m{number:02}.py").write_text(CODE + f"# {'x' * 20_000}\n", encoding="utf-8")
+    if bad:
+        text = f"import torch\n\n\n@torch.compile\ndef g(x: torch.Tensor):\n    return {bad}\n"
+        (folder / "m11_bad.py").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.slow
+def test_jobs_do_not_change_the_report(tmp_path: Path) -> None:
+    folder = tree(tmp_path / "src")
+    env = dict(os.environ)
+    one = check(folder, env, "--jobs", "1", "--output-format", "json")
+    two = check(folder, env, "--jobs", "2", "--output-format", "json")
+    assert one.returncode == two.returncode == 1
+    assert one.stdout == two.stdout
+    assert one.stdout.count('"line": 6') >= 24
+
+
+@pytest.mark.slow
+def test_a_process_that_dies_costs_only_its_file(tmp_path: Path, plugged: dict[str, str]) -> None:
+    folder = tree(tmp_path / "src", "torch.nonzero(x)")
+    done = check(folder, plugged, "--jobs", "2", "--output-format", "github")
+    assert done.returncode == 2
+    assert "m11_bad.py: internal error: the analysing process died" in done.stderr
+    assert all(f"m{number:02}.py" in done.stdout for number in range(24))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_rule_that_raises_is_named(tmp_path: Path, plugged: dict[str, str], jobs: str) -> None:
+    folder = tree(tmp_path / "src", "torch.unique(x)")
+    done = check(folder, plugged, "--jobs", jobs, "--output-format", "github")
+    assert done.returncode == 2
+    assert "m11_bad.py" in done.stderr
+    assert "XX901" in done.stderr
+    assert "ValueError: boom" in done.stderr
+    assert all(f"m{number:02}.py" in done.stdout for number in range(24))
