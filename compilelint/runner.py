@@ -82,8 +82,6 @@ def strongest(findings: Sequence[Finding]) -> list[Finding]:
 
 def work(part: Part) -> Outcome:
     """Analyses one part in this process."""
-    from compilelint.analysis import analyse
-
     outcome = Outcome()
     hopeful = []
     for path in part.paths:
@@ -91,6 +89,10 @@ def work(part: Part) -> Outcome:
             hopeful.append(path)
         elif (finding := unreadable(path)) is not None:
             outcome.findings.append(finding)
+    if not hopeful:
+        return outcome
+    from compilelint.analysis import analyse
+
     analysis = analyse(hopeful, part.settings, rules=load_rules(part.settings), build_fixes=part.build_fixes)
     outcome.findings += analysis.findings
     outcome.stats = analysis.stats

@@ -108,7 +108,7 @@ def test_the_wheel_works_in_a_fresh_environment(built: Path, tmp_path: Path) -> 
     assert run(cli, "--version", cwd=tmp_path) == f"compilelint {__version__}\n"
     assert len(run(cli, "rules", cwd=tmp_path).splitlines()) == len(modules) + 2
     (tmp_path / "bad.py").write_text(
-        "import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n    if x.sum() > 0:\n        return x\n    return -x\n",
+        "import torch\n\n@torch.compile\ndef f(x: torch.Tensor):\n    if x.sum() > 0:\n        x = -x\n    return x\n",
         encoding="utf-8",
     )
     done = subprocess.run([cli, "check", "bad.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
