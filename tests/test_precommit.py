@@ -64,21 +64,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def sample(tmp_path: Path) -> Path:
+def sample(tmp_path: Path, hooks: Path) -> Path:
+    """A repository with one commit that uses both hooks."""
     git(tmp_path, "init", "--quiet")
-    (tmp_path / "README.md").write_text("sample\n", encoding="utf-8")
-    git(tmp_path, "add", "--all")
+    head = git(hooks, "rev-parse", "HEAD").strip()
+    config = f"repos:\n- repo: {hooks}\n  rev: {head}\n  hooks: [{{id: compilelint-check}}, {{id: compilelint-fix}}]\n"
+    stage(tmp_path, ".pre-commit-config.yaml", config)
     git(tmp_path, "commit", "--quiet", "--message", "start")
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def head(hooks: Path) -> str:
-    return git(hooks, "rev-parse", "HEAD").strip()
-
-
-def try_repo(sample: Path, hooks: Path, home: Path, head: str, hook: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pre_commit", "try-repo", str(hooks), hook, "--ref", head, "--verbose"]
+def pre_commit(sample: Path, home: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pre_commit", *args, "--verbose"]
     env = {**os.environ, "PRE_COMMIT_HOME": str(home), "PRE_COMMIT_COLOR": "never"}
     env.pop("PYTHONPATH", None)
     return subprocess.run(command, cwd=sample, env=env, capture_output=True, text=True, timeout=600, check=False)
@@ -89,73 +86,82 @@ def stage(sample: Path, name: str, text: str) -> None:
     git(sample, "add", name)
 
 
-def test_findings_fail_the_hook_and_clean_files_pass(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_try_repo(sample: Path, hooks: Path, home: Path) -> None:
     stage(sample, "bad.py", BAD)
-    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    stage(sample, "broken.py", "import torch\ndef f(:\n")
+    done = pre_commit(sample, home, "try-repo", str(hooks), "compilelint-check")
     assert done.returncode == 1, done.stdout + done.stderr
+    assert "- exit code: 1" in done.stdout
+    assert "bad.py:6:8" in done.stdout
+    assert "broken.py:2:7" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_findings_fail_the_hook_and_clean_files_pass(sample: Path, home: Path) -> None:
+    stage(sample, "bad.py", BAD)
+    done = pre_commit(sample, home, "run", "compilelint-check")
+    assert done.returncode == 1, done.stdout
     assert "bad.py:6:8" in done.stdout
     stage(sample, "bad.py", "import torch\n")
-    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
+    assert pre_commit(sample, home, "run", "compilelint-check").returncode == 0
 
 
-def test_no_torch_is_installed(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_no_torch_is_installed(sample: Path, home: Path) -> None:
     stage(sample, "ok.py", "x = 1\n")
-    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
-    installed = {path.name.partition("-")[0] for path in home.glob("*/py_env-*/lib/python*/site-packages/*")}
+    done = pre_commit(sample, home, "run")
+    assert done.returncode == 0, done.stdout
+    installed = {path.name.partition("-")[0] for path in home.glob("repo*/py_env-*/lib/python*/site-packages/*")}
     assert "compilelint" in installed
     assert not {"torch", "numpy", "triton"} & installed
 
 
-def test_no_staged_python_file(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_no_staged_python_file(sample: Path, home: Path) -> None:
     stage(sample, "notes.md", "text\n")
-    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    done = pre_commit(sample, home, "run")
     assert done.returncode == 0, done.stdout
-    assert "no files to check" in done.stdout
+    assert done.stdout.count("no files to check") == 2
 
 
-def test_a_deleted_file(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_a_deleted_file(sample: Path, home: Path) -> None:
     stage(sample, "old.py", BAD)
     git(sample, "commit", "--quiet", "--message", "old")
     git(sample, "rm", "--quiet", "old.py")
     stage(sample, "new.py", "import torch\n")
-    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    done = pre_commit(sample, home, "run")
     assert done.returncode == 0, done.stdout
     assert "old.py" not in done.stdout
 
 
-def test_a_file_deleted_in_the_working_tree_alone(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_a_file_deleted_in_the_working_tree_alone(sample: Path, home: Path) -> None:
     stage(sample, "gone.py", "import torch\n")
     (sample / "gone.py").unlink()
-    done = try_repo(sample, hooks, home, head, "compilelint-check")
+    done = pre_commit(sample, home, "run")
     assert done.returncode == 0, done.stdout
     assert not (sample / "gone.py").exists()
 
 
-@pytest.mark.parametrize("hook", ["compilelint-check", "compilelint-fix"])
-def test_a_syntax_error_is_told_and_the_others_are_handled(
-    sample: Path, hooks: Path, home: Path, head: str, hook: str
-) -> None:
+def test_fix_tells_of_a_syntax_error_and_fixes_the_others(sample: Path, home: Path) -> None:
     stage(sample, "broken.py", "import torch\ndef f(:\n")
-    stage(sample, "bad.py", BAD)
-    done = try_repo(sample, hooks, home, head, hook)
+    stage(sample, "grid.py", FIXABLE)
+    done = pre_commit(sample, home, "run", "compilelint-fix")
     assert done.returncode == 1, done.stdout
     assert "broken.py" in done.stdout
     assert "Traceback" not in done.stdout
-    if hook == "compilelint-check":
-        assert "bad.py:6:8" in done.stdout
+    assert (sample / "grid.py").read_text(encoding="utf-8") != FIXABLE
 
 
-def test_excluded_files_stay_excluded_when_they_are_named(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_excluded_files_stay_excluded_when_they_are_named(sample: Path, home: Path) -> None:
     stage(sample, "bad.py", BAD)
     stage(sample, "pyproject.toml", '[tool.compilelint]\nexclude = ["bad.py"]\n')
-    assert try_repo(sample, hooks, home, head, "compilelint-check").returncode == 0
+    done = pre_commit(sample, home, "run")
+    assert done.returncode == 0, done.stdout
 
 
-def test_fixes_are_written_and_fail_the_hook_once(sample: Path, hooks: Path, home: Path, head: str) -> None:
+def test_fixes_are_written_and_fail_the_hook_once(sample: Path, home: Path) -> None:
     stage(sample, "grid.py", FIXABLE)
-    done = try_repo(sample, hooks, home, head, "compilelint-fix")
+    done = pre_commit(sample, home, "run", "compilelint-fix")
     assert done.returncode == 1, done.stdout
     assert "files were modified by this hook" in done.stdout
     assert "torch.arange(n, device=device)  # made on the host" in (sample / "grid.py").read_text(encoding="utf-8")
     git(sample, "add", "grid.py")
-    assert try_repo(sample, hooks, home, head, "compilelint-fix").returncode == 0
+    assert pre_commit(sample, home, "run", "compilelint-fix").returncode == 0
