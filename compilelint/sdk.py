@@ -21,7 +21,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from compilelint.breaks import break_effects, constant, cost, is_given, is_input, made_by, tensor_in
+from compilelint.breaks import (
+    branch_effects,
+    branch_node,
+    break_effects,
+    constant,
+    cost,
+    is_given,
+    is_input,
+    made_by,
+    tensor_in,
+    words,
+)
 from compilelint.engine.events import (
     Accumulate,
     Branch,
@@ -137,6 +148,8 @@ __all__ = [
     "Value",
     "Write",
     "assert_on_device",
+    "branch_effects",
+    "branch_node",
     "break_effects",
     "constant",
     "copied_from",
@@ -151,8 +164,8 @@ __all__ = [
     "is_input",
     "is_number",
     "is_reported",
-    "made_on_device",
     "made_by",
+    "made_on_device",
     "masks",
     "moves_to_device",
     "names_in",
@@ -167,6 +180,7 @@ __all__ = [
     "tensor_of",
     "walk",
     "without_none",
+    "words",
 ]
 
 Version = tuple[int, int]

@@ -1,0 +1,106 @@
+"""What the rules about graph breaks ask of values. Re-exported by the sdk."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from compilelint.engine.events import Branch
+from compilelint.engine.values import Const, Map, Seq, Tensor, Value, on_device, tensor_of, walk
+from compilelint.finding import Effect
+
+if TYPE_CHECKING:
+    from compilelint.engine.events import Event
+    from compilelint.sdk import Context
+
+BREAK: tuple[Effect, ...] = ("graph-break",)
+BREAK_AND_SYNC: tuple[Effect, ...] = ("graph-break", "sync")
+
+
+def break_effects(value: Value) -> tuple[Effect, ...]:
+    """Breaking the graph on a value reads it on the host: a sync too, unless it is known to be there already."""
+    return BREAK_AND_SYNC if on_device(value) else BREAK
+
+
+def branch_effects(event: Branch, tensor: Tensor, ctx: Context) -> tuple[Effect, ...]:
+    """What a truth test of a tensor does: an assertion that Dynamo traces costs nothing in compiled code."""
+    if event.kind != "assert" or not _is_traced(event):
+        return break_effects(tensor)
+    return ("sync",) if on_device(tensor) and not ctx.compiled else ()
+
+
+def _is_traced(event: Branch) -> bool:
+    """Whether Dynamo makes an assertion on the device: a constant message, and the tensor decides alone or last."""
+    owner = event.owner
+    if not isinstance(owner, ast.Assert) or not _is_constant_text(owner.msg):
+        return False
+    last = owner.test.values[-1] if isinstance(owner.test, ast.BoolOp) else owner.test
+    return last is event.node and not (isinstance(last, ast.Compare) and len(last.ops) > 1)
+
+
+def _is_constant_text(message: ast.expr | None) -> bool:
+    if isinstance(message, ast.JoinedStr):
+        return all(isinstance(part, ast.Constant) for part in message.values)
+    if isinstance(message, ast.BinOp):
+        return _is_constant_text(message.left) and _is_constant_text(message.right)
+    return message is None or isinstance(message, ast.Constant)
+
+
+def branch_node(event: Branch) -> ast.AST:
+    """Where a branch is reported: the whole test, so that `a or b` of one statement is one finding."""
+    owner = event.owner
+    if isinstance(owner, ast.If | ast.While | ast.IfExp | ast.Assert) and isinstance(owner.test, ast.BoolOp):
+        return owner.test
+    return owner if isinstance(owner, ast.BoolOp) else event.node
+
+
+def cost(event: Event, ctx: Context) -> str:
+    """What a break at this event costs where Dynamo traces it, and what it costs elsewhere: a wait for the device."""
+    return ctx.consequence(event.site) if ctx.compiled else "the CPU waits for the device"
+
+
+def is_input(value: Value) -> bool:
+    """Whether a tensor is a parameter of the function as it came: Dynamo knows the number in a 0-d host input."""
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.origin is not None and isinstance(tensor.origin.node, ast.arg)
+
+
+def is_given(value: Value) -> bool:
+    """Whether a tensor is an input, a parameter or a buffer: not made in the region."""
+    tensor = tensor_of(value)
+    return tensor is not None and (tensor.kind in ("parameter", "buffer") or is_input(value))
+
+
+def made_by(value: Value, *names: str) -> bool:
+    """Whether a call of one of these names (`isnan`) stands in the history of a value."""
+    link = value.origin
+    for _ in range(20):
+        if link is None:
+            return False
+        if isinstance(link.node, ast.Call):
+            function = link.node.func
+            if getattr(function, "attr", getattr(function, "id", "")) in names:
+                return True
+        link = link.parent
+    return False
+
+
+def tensor_in(value: Value | None) -> Tensor | None:
+    """The tensor a value certainly is or certainly contains (in a list, tuple, dict), else None."""
+    if value is None:
+        return None
+    if (tensor := tensor_of(value)) is not None:
+        return tensor
+    if isinstance(value, Seq | Map):
+        return next((v for v in walk(value) if isinstance(v, Tensor)), None)
+    return None
+
+
+def constant(value: Value | None) -> object:
+    """The Python value of a constant, else None."""
+    return value.value if isinstance(value, Const) else None
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The names in a text, for tables too long for one name a line."""
+    return tuple(text.split())

@@ -1,0 +1,438 @@
+"""Rewrites that several rules share: guard a statement, select instead of branching, assert on the device.
+
+Each returns a Fix, or None when the code at hand is not of the form for which the rewrite is right.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from compilelint.breaks import words
+from compilelint.engine.events import Branch, Event
+from compilelint.engine.values import External, Namespace, Value, tensor_of
+from compilelint.finding import Applicability
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+    from compilelint.sdk import Context, Fix
+
+# Element-wise: the result has the shape of the first operand, given that the others are numbers or broadcast to it.
+ELEMENTWISE = frozenset(
+    words(
+        "abs add clamp clip clone contiguous cos detach div double exp float half masked_fill mul nan_to_num"
+        " neg relu sigmoid sin square sub tanh to type_as where zeros_like ones_like full_like clamp_min"
+        " clamp_max logical_not bfloat16"
+    )
+)
+# Where the branch not taken may have an infinite derivative, `where` turns its gradient into NaN.
+FRAGILE = frozenset(words("acos asin atanh log log2 log10 log1p norm pow reciprocal rsqrt sqrt div"))
+
+
+def skip_while_compiling(event: Event) -> Fix | None:
+    """Run the statement only outside compiled code; for a call in an `if` test, don't evaluate it while compiling."""
+    from compilelint.sdk import Fix
+
+    statement, node = event.statement, event.node
+    why = "the output is lost while the code runs compiled"
+    if isinstance(statement, ast.Expr) and statement.value is node:
+
+        def wrap(rw: Rewriter) -> None:
+            rw.wrap_statement(statement, f"if not {rw.name_for('torch.compiler.is_compiling')}():")
+
+        return Fix("skip it while compiling", Applicability.UNSAFE, wrap, why)
+    if isinstance(statement, ast.If) and statement.test is node:
+
+        def short_circuit(rw: Rewriter) -> None:
+            rw.replace(node, f"not {rw.name_for('torch.compiler.is_compiling')}() and {rw.text(node)}")
+
+        return Fix("don't ask while compiling", Applicability.UNSAFE, short_circuit, why)
+    return None
+
+
+def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
+    """`if bad: raise Error(message)` and `assert good, message` → `torch._assert_async(good, message)`."""
+    from compilelint.sdk import Fix
+
+    owner = event.owner
+    if isinstance(owner, ast.Assert):
+        static, dynamic = _split(owner.test, ctx)
+        message = owner.msg
+    elif (
+        isinstance(owner, ast.If) and len(owner.body) == 1 and isinstance(owner.body[0], ast.Raise) and not owner.orelse
+    ):
+        static, dynamic = _split(owner.test, ctx)
+        error = owner.body[0].exc
+        message = error.args[0] if isinstance(error, ast.Call) and error.args else error
+        if _is_elif(owner, ctx):
+            return None
+    else:
+        return None
+    if not dynamic or event.statement is not owner:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        parts = [_condition(node, rw, ctx) for node in dynamic]
+        if isinstance(owner, ast.Assert):
+            good = _all_of(parts, rw)
+        else:
+            good = _negated(dynamic[0], rw, ctx) if len(dynamic) == 1 else f"~{_all_of(parts, rw)}"
+        text = f"{rw.name_for('torch._assert_async')}({good}, {_message(message, rw)})"
+        if static and isinstance(owner, ast.Assert):
+            rw.replace_statement(owner, f"assert {' and '.join(map(rw.text, static))}\n{text}")
+        elif static:
+            rw.replace_statement(owner, f"if {' and '.join(map(rw.text, static))}:\n    {text}")
+        else:
+            rw.replace_statement(owner, text)
+
+    return Fix(
+        "assert on the device",
+        Applicability.UNSAFE,
+        build,
+        "the failure comes as a RuntimeError once the device gets there, not as this exception here",
+    )
+
+
+def select_instead(event: Branch, ctx: Context) -> Fix | None:
+    """`if c: x = a` → `x = torch.where(c, a, x)`, also with an else, for a conditional expression and for returns."""
+    owner = event.owner
+    if isinstance(owner, ast.IfExp):
+        return _select_expression(owner, ctx)
+    if not isinstance(owner, ast.If) or _is_elif(owner, ctx) or event.statement is not owner:
+        return None
+    return _unconditional(owner, ctx) or _select_assignments(owner, ctx) or _select_returns(owner, ctx)
+
+
+def _select_expression(owner: ast.IfExp, ctx: Context) -> Fix | None:
+    static, dynamic = _split(owner.test, ctx)
+    if static or not dynamic or not _selectable([owner.body, owner.orelse], ctx):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
+        rw.replace(owner, f"{rw.name_for('torch.where')}({condition}, {rw.text(owner.body)}, {rw.text(owner.orelse)})")
+
+    return _select_fix(build)
+
+
+def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
+    static, dynamic = _split(owner.test, ctx)
+    then, other = _assignments(owner.body), _assignments(owner.orelse)
+    if not dynamic or then is None or other is None or (other and static):
+        return None
+    selected = [name for name, _ in then if _known_before(name, owner, ctx) or any(name == n for n, _ in other)]
+    local = [name for name, _ in then if name not in selected]
+    if not selected or len({n for n, _ in then}) != len(then) or (other and [n for n, _ in other] != selected):
+        return None
+    if any(_used_outside(name, owner, ctx) for name in local):
+        return None
+    values = [value for name, value in (*then, *other) if name in selected]
+    if not _selectable(values, ctx) or (other and local):
+        return None
+    if any(isinstance(node, ast.Name) and node.id in selected[:-1] for value in values for node in ast.walk(value)):
+        return None  # a later value reads an earlier one: the order would matter
+
+    def build(rw: Rewriter) -> None:
+        where = rw.name_for("torch.where")
+        condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
+        lines = []
+        if len(selected) > 1:
+            name = rw.fresh_name("condition", within=ctx.function or owner)
+            lines.append(f"{name} = {condition}")
+            condition = name
+        otherwise = {name: _value_text(name, value, rw) for name, value in other}
+        for name, value in then:
+            text = _value_text(name, value, rw)
+            lines.append(
+                f"{name} = {where}({condition}, {text}, {otherwise.get(name, name)})"
+                if name in selected
+                else f"{name} = {text}"
+            )
+        if static:
+            lines = [f"if {' and '.join(map(rw.text, static))}:", *(f"    {line}" for line in lines)]
+        rw.replace_statement(owner, "\n".join(lines))
+
+    return _select_fix(build)
+
+
+def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
+    static, dynamic = _split(owner.test, ctx)
+    if static or not dynamic or len(owner.body) != 1 or not isinstance(owner.body[0], ast.Return):
+        return None
+    following = owner.orelse[0] if len(owner.orelse) == 1 else None if owner.orelse else _next_statement(owner, ctx)
+    first = owner.body[0].value
+    if not isinstance(following, ast.Return) or first is None or following.value is None:
+        return None
+    second = following.value
+    if not _selectable([first, second], ctx):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
+        text = f"return {rw.name_for('torch.where')}({condition}, {rw.text(first)}, {rw.text(second)})"
+        rw.replace_statement(owner, text)
+        if not owner.orelse:
+            rw.delete_statement(following)
+
+    return _select_fix(build)
+
+
+def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
+    """`if m.any(): x = x.masked_fill(m, v)` and `if m.any(): x[m] = v`: nothing happens where no element is set."""
+    from compilelint.sdk import Fix
+
+    if len(owner.body) != 1 or owner.orelse:
+        return None
+    mask = _any_of(owner.test)
+    body = owner.body[0]
+    if mask is None or not isinstance(body, ast.Assign) or len(body.targets) != 1 or tensor_of(ctx.value(mask)) is None:
+        return None
+    target, value = body.targets[0], body.value
+    wanted = ast.dump(mask)
+    if isinstance(target, ast.Name):
+        fits = (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr == "masked_fill"
+            and isinstance(value.func.value, ast.Name)
+            and value.func.value.id == target.id
+            and bool(value.args)
+            and ast.dump(value.args[0]) == wanted
+        )
+    else:
+        fits = (
+            isinstance(target, ast.Subscript)
+            and ast.dump(target.slice) == wanted
+            and isinstance(value, ast.Constant | ast.UnaryOp)
+        )
+    if not fits:
+        return None
+    return Fix(
+        "do it always: where no element is set it changes nothing",
+        Applicability.SAFE,
+        lambda rw: rw.replace_statement(owner, rw.text(body)),
+    )
+
+
+def _select_fix(build: object) -> Fix:
+    from compilelint.sdk import Fix
+
+    return Fix(
+        "select with torch.where",
+        Applicability.UNSAFE,
+        build,  # type: ignore[arg-type]
+        "both sides are computed always, must have one shape and dtype, and the result is a new tensor",
+    )
+
+
+def _split(test: ast.expr, ctx: Context) -> tuple[list[ast.expr], list[ast.expr]]:
+    """The static operands that come first in an `and`, then the tensor operands; two empty lists for other mixtures."""
+    operands = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    dynamic = [_is_condition(node, ctx) for node in operands]
+    if True not in dynamic or not all(dynamic[dynamic.index(True) :]):
+        return [], []
+    first = dynamic.index(True)
+    return list(operands[:first]), list(operands[first:])
+
+
+def _is_condition(node: ast.expr, ctx: Context) -> bool:
+    """Whether a truth test reads tensors only."""
+    if isinstance(node, ast.BoolOp):
+        return all(_is_condition(value, ctx) for value in node.values)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _is_condition(node.operand, ctx)
+    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+        return False
+    if (inner := _builtin_reduction(node)) is not None:
+        return tensor_of(ctx.value(inner)) is not None
+    tensor = tensor_of(ctx.value(node))
+    return tensor is not None and tensor.kind != "numpy"
+
+
+def _builtin_reduction(node: ast.expr) -> ast.expr | None:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("any", "all", "bool")
+        and len(node.args) == 1
+    ):
+        return node.args[0]
+    return None
+
+
+def _condition(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
+    """The tensor that is true where the truth test is."""
+    if isinstance(node, ast.BoolOp):
+        function = rw.name_for("torch.logical_and" if isinstance(node.op, ast.And) else "torch.logical_or")
+        text = _condition(node.values[0], rw, ctx)
+        for value in node.values[1:]:
+            text = f"{function}({text}, {_condition(value, rw, ctx)})"
+        return text
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _negated(node.operand, rw, ctx)
+    if (inner := _builtin_reduction(node)) is not None:
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        return rw.text(inner) if node.func.id == "bool" else f"{_atom(inner, rw)}.{node.func.id}()"
+    return rw.text(node)
+
+
+def _negated(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return _condition(node.operand, rw, ctx)
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        operator = "!=" if isinstance(node.ops[0], ast.Eq) else "=="
+        return f"{rw.text(node.left)} {operator} {rw.text(node.comparators[0])}"
+    tensor = tensor_of(ctx.value(node))
+    text = _condition(node, rw, ctx)
+    if (
+        (tensor is not None and tensor.dtype == "bool")
+        or _builtin_reduction(node) is not None
+        or _any_of(node) is not None
+    ):
+        return f"~({text})" if isinstance(node, ast.Compare | ast.BinOp) else f"~{text}"
+    return f"{rw.name_for('torch.logical_not')}({text})"
+
+
+def _all_of(parts: Sequence[str], rw: Rewriter) -> str:
+    text = parts[0]
+    for part in parts[1:]:
+        text = f"{rw.name_for('torch.logical_and')}({text}, {part})"
+    return text
+
+
+def _any_of(test: ast.expr) -> ast.expr | None:
+    """The mask of `mask.any()` and `torch.any(mask)`."""
+    if (
+        isinstance(test, ast.Call)
+        and isinstance(test.func, ast.Attribute)
+        and test.func.attr == "any"
+        and not test.keywords
+    ):
+        if not test.args:
+            return test.func.value
+        if len(test.args) == 1 and isinstance(test.func.value, ast.Name) and test.func.value.id == "torch":
+            return test.args[0]
+    return None
+
+
+def _atom(node: ast.expr, rw: Rewriter) -> str:
+    text = rw.text(node)
+    return text if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({text})"
+
+
+def _message(message: ast.expr | None, rw: Rewriter) -> str:
+    """A constant message; what an f-string would fill in stays as text in braces."""
+    if isinstance(message, ast.Constant) and isinstance(message.value, str):
+        return rw.text(message)
+    if isinstance(message, ast.JoinedStr):
+        return repr(
+            "".join(
+                str(p.value) if isinstance(p, ast.Constant) else "{" + ast.unparse(p)[3:-2] + "}"
+                for p in message.values
+            )
+        ).replace("'", '"')
+    return '"assertion failed"' if message is None else '"' + ast.unparse(message).replace('"', "'") + '"'
+
+
+def _assignments(body: Sequence[ast.stmt]) -> list[tuple[str, ast.expr]] | None:
+    """Name and value of each statement; None where one is no assignment of a plain name. `x += v` is `x = x + v`."""
+    found: list[tuple[str, ast.expr]] = []
+    for statement in body:
+        if (
+            isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
+            found.append((statement.targets[0].id, statement.value))
+        else:
+            return None
+    return found
+
+
+def _value_text(name: str, value: ast.expr, rw: Rewriter) -> str:
+    return rw.text(value)
+
+
+def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:
+    """Whether all are tensors of one shape by construction, cheap, without side effects and with finite derivatives."""
+    tensors = [tensor_of(ctx.value(value)) for value in values]
+    if not all(tensor is not None and tensor.kind != "numpy" and not tensor.dynamic for tensor in tensors):
+        return False
+    if not all(_pure(value, ctx) for value in values):
+        return False
+    if all(tensor is not None and tensor.rank == 0 for tensor in tensors):
+        return True
+    return all(_elementwise(value, ctx) for value in values)
+
+
+def _pure(value: ast.expr, ctx: Context) -> bool:
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call):
+            if not isinstance(node.func, ast.Attribute) or node.func.attr.endswith("_") or node.func.attr in FRAGILE:
+                return False
+            owner = ctx.value(node.func.value)
+            torch_function = isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"
+            if not torch_function and tensor_of(owner) is None:
+                return False
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow | ast.FloorDiv | ast.Mod):
+            if tensor_of(ctx.value(node.right)) is not None:
+                return False
+        elif isinstance(node, ast.Subscript | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda):
+            return False
+    return True
+
+
+def _elementwise(value: ast.expr, ctx: Context) -> bool:
+    if isinstance(value, ast.Name | ast.Constant):
+        return True
+    if isinstance(value, ast.UnaryOp):
+        return _elementwise(value.operand, ctx)
+    if isinstance(value, ast.BinOp):
+        return (
+            not isinstance(value.op, ast.MatMult) and _elementwise(value.left, ctx) and _elementwise(value.right, ctx)
+        )
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in ELEMENTWISE:
+        receiver: Value = ctx.value(value.func.value)
+        base = value.func.value if tensor_of(receiver) is not None else value.args[0] if value.args else None
+        return base is not None and _elementwise(base, ctx)
+    return tensor_of(ctx.value(value)) is None  # a number
+
+
+def _known_before(name: str, owner: ast.If, ctx: Context) -> bool:
+    """Whether the name is bound before the branch: as a parameter or by an earlier statement of the function."""
+    function = ctx.function
+    if function is None:
+        return False
+    arguments = function.args
+    if any(a.arg == name for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
+        return True
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Store)
+        and node.lineno < owner.lineno
+        for node in ast.walk(function)
+    )
+
+
+def _used_outside(name: str, owner: ast.If, ctx: Context) -> bool:
+    inside = set(map(id, ast.walk(owner)))
+    return ctx.function is None or any(
+        isinstance(node, ast.Name) and node.id == name and id(node) not in inside for node in ast.walk(ctx.function)
+    )
+
+
+def _is_elif(owner: ast.If, ctx: Context) -> bool:
+    parent = ctx.parent(owner)
+    return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset
+
+
+def _next_statement(owner: ast.stmt, ctx: Context) -> ast.stmt | None:
+    parent = ctx.parent(owner)
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(parent, field, None)
+        if isinstance(block, list) and owner in block:
+            index = block.index(owner) + 1
+            return block[index] if index < len(block) else None
+    return None

@@ -1,0 +1,90 @@
+"""A Python branch on a tensor's value breaks the graph and makes the CPU wait for the device.
+
+## What it does
+Reports `if`, `while`, `assert`, `not`, `and`, `or`, a conditional expression, a comprehension's `if` and a `match`
+over a tensor, and builtin `any` and `all` over one. A test of a Python number that was read from a tensor (`if
+x.item() > 0`) is CL103: there the read is what breaks.
+
+## Why it costs
+Which way the branch goes is known only when the device has run everything before it. Dynamo ends the graph at the test,
+and inside a Python loop, `with` or `try` it gives up the whole frame, which then runs eagerly.
+
+## Example
+    if scores.max() > limit:
+        scores = scores.clamp(max=limit)
+
+## Use instead
+    scores = torch.where(scores.max() > limit, scores.clamp(max=limit), scores)
+
+or `torch.cond` for heavy branches, `torch._assert_async` for a check that raises, and no branch at all where the work
+is a no-op otherwise.
+
+## Fix safety
+Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert_async` raises RuntimeError, later.
+Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise.
+
+## Versions
+All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
+compiled code.
+
+## References
+https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
+https://docs.pytorch.org/docs/stable/cond.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import (
+    Applicability,
+    Branch,
+    Call,
+    Context,
+    Report,
+    Rule,
+    Seq,
+    assert_on_device,
+    branch_effects,
+    branch_node,
+    break_effects,
+    cost,
+    made_by,
+    select_instead,
+    tensor_of,
+)
+
+rule = Rule(
+    "CL101",
+    "branch-on-tensor",
+    effects=("graph-break", "sync"),
+    gb_types=("Data-dependent branching",),
+    fixable=Applicability.UNSAFE,
+)
+
+HINT = "select with `torch.where`, or check with `torch._assert_async`"
+
+
+@rule.on(Branch)
+def branch(event: Branch, ctx: Context) -> Iterator[Report]:
+    tensor = tensor_of(event.test)
+    if tensor is None or made_by(tensor, "isnan", "isinf", "isfinite"):
+        return  # CL102
+    effects = branch_effects(event, tensor, ctx)
+    if effects:
+        fix = assert_on_device(event, ctx) or select_instead(event, ctx)
+        message = f"a branch on the value of `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)
+
+
+@rule.on(Call, "any", "all")
+def builtin_reduction(event: Call, ctx: Context) -> Iterator[Report]:
+    value = event.args[0] if event.args else None
+    if isinstance(value, Seq):
+        value = value.any_item()
+    tensor = tensor_of(value) if value is not None else None
+    if tensor is None or (isinstance(event.args[0], Seq) and event.args[0].kind == "generator"):
+        return  # a generator's own elements are branched on by the generator
+    message = f"builtin `{event.target}` branches on each element of a tensor: {cost(event, ctx)}"
+    hint = f"use the tensor's `.{event.target}()`"
+    yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint)

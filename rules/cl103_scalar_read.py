@@ -1,0 +1,125 @@
+"""A Python number or text read from a tensor breaks the graph and makes the CPU wait for the device.
+
+## What it does
+Reports, in compiled code, `.item()`, `int(t)`, `float(t)`, `bool(t)`, `complex(t)`, `str(t)`, `"%s" % t`,
+`math.f(t)`, `range(t)`, slice bounds and list indices that are tensors, `torch.equal`, `torch.allclose`,
+`torch.is_nonzero`, `torch._assert` and `value in t`. The same reads outside compiled code are CL201, CL204 and CL205.
+
+## Why it costs
+The graph ends where Python needs the number, and what follows is a second graph (or, in a loop, `with` or `try`,
+none). On a GPU the CPU waits until all work before the read is done.
+
+## Example
+    n = mask.sum().item()
+    return total / n
+
+## Use instead
+    return total / mask.sum()
+
+A 0-d tensor does where a number would: in arithmetic, comparisons, `torch.full(size, t)`, `torch.where`. Return
+tensors from the compiled function and read them where they are logged.
+
+## Fix safety
+Unsafe: in arithmetic with tensors the read is dropped, which may change the result's dtype by promotion. Elsewhere
+manual.
+
+## Versions
+All releases. `torch._dynamo.config.capture_scalar_outputs` keeps the read in the graph, and the wait.
+
+## References
+https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Compare,
+    Context,
+    Convert,
+    Event,
+    Fix,
+    Report,
+    Rule,
+    Value,
+    break_effects,
+    cost,
+    tensor_of,
+    words,
+)
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+ITEM = "Unsupported Tensor.item() call with capture_scalar_outputs=False"
+rule = Rule(
+    "CL103",
+    "scalar-read-in-graph",
+    effects=("graph-break", "sync"),
+    gb_types=(ITEM, "Data dependent operator", "Failed to trace builtin operator"),
+    fixable=Applicability.UNSAFE,
+)
+
+METHODS = words("item __int__ __float__ __bool__ __index__ __complex__ __contains__ equal allclose is_nonzero")
+FUNCTIONS = words(
+    "torch.equal torch.allclose torch.is_nonzero torch._assert torch._check_tensor_all torch.cov torch.corrcoef"
+)
+HINT = "keep it a 0-d tensor, or read it outside the compiled region"
+QUIET = ("format", "len-arg", "math")  # f"{t}" is traced; sizes are CL106; math calls are subscribed to as calls
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None = None) -> Iterator[Report]:
+    if ctx.compiled and tensor_of(value) is not None:
+        message = f"`{ctx.source(event.node)}` {what}: {cost(event, ctx)}"
+        yield Report(event.node, message, because=value, effects=break_effects(value), hint=HINT, fix=fix)
+
+
+@rule.on(Call, *(f"Tensor.{name}" for name in METHODS), *FUNCTIONS)
+def call(event: Call, ctx: Context) -> Iterator[Report]:
+    value = event.receiver if event.receiver is not None else event.argument(0, "input")
+    if value is not None:
+        yield from report(event, value, "reads a tensor's value", ctx, without_read(event, ctx))
+
+
+@rule.on(Convert)
+def convert(event: Convert, ctx: Context) -> Iterator[Report]:
+    if event.kind not in QUIET:
+        yield from report(event, event.value, "needs a Python value of a tensor", ctx)
+
+
+@rule.on(Call, "math.*")
+def math_call(event: Call, ctx: Context) -> Iterator[Report]:
+    for value in event.args:
+        if tensor_of(value) is not None:
+            yield from report(event, value, "needs a Python number", ctx)
+            return
+
+
+@rule.on(Compare)
+def membership(event: Compare, ctx: Context) -> Iterator[Report]:
+    if event.operator in ("in", "not in"):
+        yield from report(event, event.right, "searches a tensor for a Python answer", ctx)
+
+
+def without_read(event: Call, ctx: Context) -> Fix | None:
+    """`x * t.item()` → `x * t`: the other operand is a tensor of the region."""
+    node, parent = event.node, ctx.parent(event.node)
+    if event.target != "Tensor.item" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ARITHMETIC):
+        return None
+    other = tensor_of(ctx.value(parent.right if parent.left is node else parent.left))
+    if other is None or other.dtype == "int" or other.dtype == "bool":
+        return None
+    inner = node.func.value
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(node, rw.text(inner))
+
+    return Fix("use the tensor itself", Applicability.UNSAFE, build, "the dtype of the result may change by promotion")

@@ -1,0 +1,128 @@
+"""An operator whose result's shape depends on values breaks the graph.
+
+## What it does
+Reports, in compiled code, `nonzero`, `argwhere`, one-argument `where`, `masked_select`, `unique`, `bincount`,
+`combinations`, `ctc_loss`, `linalg.lstsq`, `repeat_interleave` with counts and no `output_size`, `one_hot` without
+`num_classes`, `tensor_split` by a tensor, and reads (`x[mask]`, `x[mask] += 1`) through a boolean mask. Writing a
+tensor through a mask is traced; it waits for the device all the same.
+
+## Why it costs
+The compiler must know shapes. The graph ends at the operator, the CPU waits for the device to count, and the rest is
+compiled anew.
+
+## Example
+    loss = loss[labels != -100].mean()
+
+## Use instead
+    keep = labels != -100
+    loss = torch.where(keep, loss, 0).sum() / keep.sum()
+
+`nonzero_static(size=)`, `output_size=` and `num_classes=` give the operator the size it would count.
+
+## Fix safety
+`x[mask] += v` becomes `x[mask]`-free `torch.where`, unsafe: the result is written over all of `x`. The rest is
+manual: only you know the size.
+
+## Versions
+All releases. `torch._dynamo.config.capture_dynamic_output_shape_ops` keeps the operator in the graph, and the wait.
+
+## References
+https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import (
+    Call,
+    Context,
+    Event,
+    Read,
+    Report,
+    Rule,
+    Value,
+    Write,
+    break_effects,
+    constant,
+    cost,
+    is_host_number,
+    masks,
+    on_device,
+    tensor_of,
+    words,
+)
+
+rule = Rule(
+    "CL105",
+    "data-dependent-shape-in-graph",
+    effects=("graph-break", "sync"),
+    gb_types=("Dynamic shape operator", "Data dependent operator"),
+)
+
+COUNTED = words("nonzero argwhere masked_select unique unique_consecutive bincount combinations")
+OTHERS = ("torch.nn.functional.ctc_loss", "torch.ctc_loss", "torch.linalg.lstsq")
+NUMPY = ("numpy.nonzero", "numpy.argwhere", "numpy.flatnonzero", "numpy.unique", "numpy.bincount")
+HINT = "keep the shape: use a mask, or pass the size"
+
+
+def report(event: Event, value: Value | None, what: str, ctx: Context, hint: str = HINT) -> Iterator[Report]:
+    if ctx.compiled and value is not None and tensor_of(value) is not None:
+        message = f"`{ctx.source(event.node)}` {what}: {cost(event, ctx)}"
+        yield Report(event.node, message, because=value, effects=break_effects(value), hint=hint)
+
+
+@rule.on(Call, *(f"{owner}.{name}" for owner in ("torch", "Tensor") for name in COUNTED), *OTHERS, *NUMPY)
+def counted(event: Call, ctx: Context) -> Iterator[Report]:
+    value = event.receiver if event.target.startswith("Tensor.") else event.args[0] if event.args else None
+    yield from report(event, value, "has a shape that depends on values", ctx)
+
+
+@rule.on(Call, "torch.where", "numpy.where")
+def where(event: Call, ctx: Context) -> Iterator[Report]:
+    if len(event.args) + len(event.kwargs) == 1 and not event.starred:
+        yield from report(event, event.argument(0, "condition"), "is `nonzero`", ctx, "give `where` both branches")
+
+
+@rule.on(Call, "torch.repeat_interleave", "Tensor.repeat_interleave")
+def repeats(event: Call, ctx: Context) -> Iterator[Report]:
+    method = event.target.startswith("Tensor.")
+    counts = event.argument(0 if method else 1, "repeats")
+    if counts is None and not method:
+        counts = event.argument(0, "input")  # repeat_interleave(repeats)
+    if "output_size" not in event.kwargs and not event.starred:
+        yield from report(event, counts, "sums its counts", ctx, "pass `output_size=`, where the host knows the total")
+
+
+@rule.on(Call, "torch.nn.functional.one_hot")
+def one_hot(event: Call, ctx: Context) -> Iterator[Report]:
+    classes = event.argument(1, "num_classes")
+    if not event.starred and (classes is None or constant(classes) == -1):
+        yield from report(event, event.argument(0, "tensor"), "looks for its maximum", ctx, "pass `num_classes=`")
+
+
+@rule.on(Call, "torch.tensor_split", "Tensor.tensor_split")
+def tensor_split(event: Call, ctx: Context) -> Iterator[Report]:
+    places = event.argument(0 if event.target.startswith("Tensor.") else 1, "tensor_indices_or_sections")
+    yield from report(event, places, "splits where a tensor says", ctx, "split at places the host knows")
+
+
+@rule.on(Read)
+def mask_read(event: Read, ctx: Context) -> Iterator[Report]:
+    if tensor_of(event.base) is not None and (mask := next(masks(event.index), None)) is not None:
+        hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
+        yield from report(event, mask, "selects by a mask", ctx, hint)
+
+
+@rule.on(Write)
+def mask_write(event: Write, ctx: Context) -> Iterator[Report]:
+    mask, value = next(masks(event.index), None), tensor_of(event.value)
+    if tensor_of(event.base) is None or mask is None or not ctx.compiled:
+        return
+    if event.augmented:
+        hint = f"`torch.where(mask, x {event.augmented} value, x)` keeps the shape"
+        yield from report(event, mask, "reads and writes through a mask", ctx, hint)
+    elif value is not None and value.rank != 0 and not is_host_number(event.value) and on_device(mask):
+        message = f"`{ctx.source(event.node)} = …` writes a tensor through a mask: the CPU waits for the device"
+        hint = "use `masked_scatter`, or `torch.where` with a value of the full shape"
+        yield Report(event.node, message, because=mask, effects=("sync",), hint=hint)

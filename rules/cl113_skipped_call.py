@@ -1,0 +1,105 @@
+"""A call that Dynamo can't trace breaks the graph: clocks, files, the operating system, C extensions.
+
+## What it does
+Reports, in compiled code, calls of functions that Dynamo skips or fails to trace: `time.*`, parts of `random`, `os`,
+`io`, `json`, `pickle`, `hashlib`, `subprocess`, `inspect`, `gc`, `datetime`, `torch.save`, hardware queries, `eval`,
+`ctypes` and C extensions such as PIL. Which of them break was measured on each torch release.
+
+## Why it costs
+The graph ends before the call, and another starts after it.
+
+## Example
+    start = time.perf_counter()
+    y = self.layer(x)
+    self.spent += time.perf_counter() - start
+
+## Use instead
+Call it outside the compiled region: time around the compiled call (with CUDA events on a GPU), draw random numbers
+before it and pass them in, read files and settings in `__init__`.
+
+## Fix safety
+Manual: where the value is to come from is a decision.
+
+## Versions
+From the table of the chosen release. `random.randint`, `random.uniform`, `os.environ`, `os.path.join` and `math.*`
+are traced.
+
+## References
+https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_core_concepts.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import Call, Context, Report, Rule, cost, words
+
+rule = Rule(
+    "CL113",
+    "skipped-call",
+    effects=("graph-break",),
+    gb_types=(
+        "Attempted to call function marked as skipped",
+        "Unsupported method call",
+        "Failed to trace builtin operator",
+    ),
+)
+
+# Top-level modules of which every function breaks, and functions of modules of which some do.
+MODULES = frozenset(
+    words(
+        "base64 bisect csv ctypes cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
+        " secrets shutil signal socket statistics subprocess tempfile threading time uuid zlib"
+        " h5py pandas scipy sklearn matplotlib wandb"
+    )
+)
+TRACED = frozenset(
+    words(
+        "datetime.datetime platform.system platform.machine threading.Event threading.local threading.Lock"
+        " threading.RLock threading.local.* time.struct_time signal.SIGINT threading.Event.is_set"
+    )
+)
+FUNCTIONS = frozenset(
+    words(
+        "random.random random.choice random.choices random.sample random.shuffle random.gauss random.seed"
+        " random.getstate random.setstate random.betavariate random.normalvariate random.expovariate"
+        " random.triangular random.getrandbits os.getpid os.getppid os.getcwd os.chdir os.cpu_count os.listdir"
+        " os.makedirs os.mkdir os.remove os.rename os.urandom os.stat os.walk os.system os.path.exists"
+        " os.path.isfile os.path.isdir os.path.getsize os.path.getmtime open eval exec compile globals dir"
+        " input breakpoint sys.getsizeof sys.getrefcount sys._getframe sys.exit inspect.currentframe"
+        " inspect.stack inspect.getsource inspect.getfile traceback.format_stack heapq.heappush heapq.heappop"
+        " heapq.heapify heapq.nlargest heapq.nsmallest atexit.register asyncio.run contextlib.redirect_stdout"
+        " functools.lru_cache types.SimpleNamespace pprint.pformat pathlib.Path.exists pathlib.Path.read_text"
+        " pathlib.Path.is_file pathlib.Path.open pathlib.Path.mkdir torch.save torch.load torch.jit.script"
+        " torch.jit.trace torch.typename torch.is_storage torch.result_type torch.can_cast"
+        " torch.get_num_threads torch.set_num_threads torch.get_float32_matmul_precision"
+        " torch.get_default_device torch.cuda.device_count torch.cuda.memory_allocated"
+        " torch.cuda.memory_reserved torch.cuda.max_memory_allocated torch.backends.cudnn.is_available"
+        " torch.backends.mps.is_available torch.utils.data.DataLoader torch.testing.assert_close"
+        " torch.is_inference_mode_enabled torch._dynamo.graph_break torch.nn.utils.rnn.pack_padded_sequence"
+        " torch.nn.utils.rnn.pad_packed_sequence torch.nn.utils.rnn.pack_sequence torch.from_dlpack"
+        " torch.utils.dlpack.to_dlpack torch.frombuffer torch.autograd.functional.jacobian"
+        " torch.autograd.functional.hessian"
+    )
+)
+OWNED = words("print logging. warnings. copy. numpy. Tensor. Module. torch.nn. torch.optim. sys.std math.")
+
+
+@rule.on(Call)
+def check(event: Call, ctx: Context) -> Iterator[Report]:
+    if not ctx.compiled or not breaks(event.target, ctx):
+        return
+    message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
+    yield Report(event.node, message, hint="call it outside the compiled region and pass the result in")
+
+
+def breaks(target: str, ctx: Context) -> bool:
+    if target in FUNCTIONS:
+        return True
+    if target in TRACED or target.startswith(OWNED):
+        return False
+    measured = ctx.torch_says(target).get("breaks")
+    if isinstance(measured, bool) and not target.startswith("torch."):
+        return measured
+    module, _, name = target.partition(".")
+    return bool(name) and module in MODULES

@@ -1,0 +1,95 @@
+"""Seeding, or a generator object, in compiled code breaks the graph.
+
+## What it does
+Reports `torch.manual_seed`, `get_rng_state`, `initial_seed`, making a `torch.Generator`, its methods, and passing one
+as `generator=`, in code that Dynamo traces; and the `numpy.random` functions that it can't map.
+
+## Why it costs
+The state of a random generator isn't part of a graph: it ends before the call.
+
+## Example
+    g = torch.Generator(device=x.device).manual_seed(0)
+    noise = torch.randn(x.shape, generator=g, device=x.device)
+
+## Use instead
+Seed before the compiled call, or draw the numbers outside and pass them in. Functions without `generator=` are traced.
+
+## Fix safety
+Manual: the order in which numbers are drawn changes the results.
+
+## Versions
+All releases. `generator=None` is traced.
+
+## References
+https://docs.pytorch.org/docs/stable/notes/randomness.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import Call, Const, Context, Instance, Report, Rule, cost, words
+
+rule = Rule(
+    "CL114",
+    "rng-in-graph",
+    effects=("graph-break",),
+    gb_types=(
+        "Attempted to call function marked as skipped",
+        "torch.Generator method",
+        "Failed to convert args/kwargs to proxy",
+    ),
+)
+
+SEEDS = words(
+    "torch.manual_seed torch.initial_seed torch.get_rng_state torch.set_rng_state"
+    " torch.random.manual_seed torch.random.initial_seed torch.random.get_rng_state"
+    " torch.random.set_rng_state torch.cuda.manual_seed torch.cuda.manual_seed_all"
+    " torch.cuda.get_rng_state torch.cuda.set_rng_state torch.cuda.initial_seed torch.Generator"
+    " torch.Generator.*"
+)
+NUMPY = words(
+    "permutation shuffle beta choice default_rng RandomState gamma poisson binomial multinomial dirichlet exponential"
+)
+SCALAR_DRAWS = words("rand randn randint uniform normal random random_sample")  # with a size they are traced
+
+
+@rule.on(
+    Call, *SEEDS, *(f"numpy.random.{name}" for name in NUMPY), "numpy.random.Generator.*", "numpy.random.RandomState.*"
+)
+def state(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled:
+        message = f"`{ctx.source(event.node)}` touches the state of a random generator: {cost(event, ctx)}"
+        yield Report(event.node, message, hint="seed or draw before the compiled call")
+
+
+@rule.on(Call, *(f"numpy.random.{name}" for name in SCALAR_DRAWS))
+def scalar_draw(event: Call, ctx: Context) -> Iterator[Report]:
+    sized = "size" in event.kwargs or (
+        event.target.endswith(("rand", "randn", "random", "random_sample")) and event.args
+    )
+    if event.target.endswith((".uniform", ".normal", ".randint")):
+        sized = sized or len(event.args) > 2
+    if ctx.compiled and not sized:
+        message = f"`{ctx.source(event.node)}` gives one Python number: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            gb_types=("Data dependent operator",),
+            hint="draw it before the compiled call, or with torch",
+        )
+
+
+@rule.on(Call, "torch.*", "Tensor.*")
+def passed(event: Call, ctx: Context) -> Iterator[Report]:
+    generator = event.kwargs.get("generator")
+    if not ctx.compiled or generator is None or isinstance(generator, Const) or event.target in SEEDS:
+        return
+    if isinstance(generator, Instance) and generator.external == "torch.Generator":
+        message = f"`{ctx.source(event.node)}` draws from a generator object: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            because=generator,
+            hint="draw outside the compiled region, or from the default generator",
+        )

@@ -1,0 +1,72 @@
+"""A NumPy function that Dynamo can't map to torch breaks the graph.
+
+## What it does
+Reports, in compiled code, NumPy functions without a counterpart in `torch._numpy`: `interp`, `digitize`, `isin`,
+`vectorize`, `lexsort`, `polyfit`, `apply_along_axis`, `nditer`, `array_equal`, and others.
+
+## Why it costs
+Dynamo traces most of NumPy as torch operators, so a round trip through `.numpy()` stays in the graph. These functions
+end it.
+
+## Example
+    keep = np.isin(ids.numpy(), wanted)
+
+## Use instead
+    keep = torch.isin(ids, wanted)
+
+## Fix safety
+Manual: counterparts in torch differ in dtypes and in how they treat edges.
+
+## Versions
+From the table of the chosen release.
+
+## References
+https://docs.pytorch.org/docs/stable/torch.compiler_faq.html#does-numpy-work-with-torch-compile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import Call, Context, Report, Rule, cost, words
+
+rule = Rule(
+    "CL122",
+    "numpy-unmapped",
+    effects=("graph-break",),
+    gb_types=("attempted to trace numpy function unsupported by PyTorch", "Data dependent operator"),
+)
+
+UNMAPPED = words(
+    "interp digitize isin in1d vectorize lexsort polyfit polyval apply_along_axis apply_over_axes nditer"
+    " ndindex ndenumerate fromiter ravel_multi_index array_equal allclose pad union1d intersect1d"
+    " setdiff1d select piecewise unwrap nanmean nanmax nanmin nansum gradient save load savez loadtxt"
+    " savetxt frompyfunc errstate seterr put_along_axis insert delete"
+)
+TORCH = {
+    "isin": "torch.isin",
+    "digitize": "torch.bucketize",
+    "allclose": "torch.isclose",
+    "pad": "torch.nn.functional.pad",
+}
+
+
+@rule.on(Call, "numpy.*")
+def check(event: Call, ctx: Context) -> Iterator[Report]:
+    module, _, name = event.target.rpartition(".")
+    if not ctx.compiled or module != "numpy" or name == "errstate":
+        return
+    measured = ctx.torch_says(event.target).get("breaks")
+    if (measured if isinstance(measured, bool) else name in UNMAPPED) and name not in (
+        "nonzero",
+        "where",
+        "unique",
+        "bincount",
+    ):
+        message = f"Dynamo can't map `{ctx.source(event.node)}` to torch: {cost(event, ctx)}"
+        hint = (
+            f"use `{TORCH[name]}`"
+            if name in TORCH
+            else "use torch's own functions, or call it outside the compiled region"
+        )
+        yield Report(event.node, message, hint=hint)

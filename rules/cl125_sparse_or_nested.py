@@ -1,0 +1,73 @@
+"""Sparse and strided nested tensors can't be part of a graph.
+
+## What it does
+Reports, in compiled code, the making of sparse tensors (`to_sparse`, `sparse_coo_tensor`, …), `torch.sparse`
+operators, and nested tensors of the strided layout.
+
+## Why it costs
+Dynamo can't represent them: it skips the frame, which runs eagerly.
+
+## Example
+    y = torch.sparse.mm(adjacency.to_sparse(), x)
+
+## Use instead
+    y = torch.zeros_like(x).index_add(0, row, weight[:, None] * x[col])
+
+or make and multiply sparse tensors outside the compiled region, or in an operator made by `torch.library.custom_op`.
+For nested tensors, `layout=torch.jagged`.
+
+## Fix safety
+Manual: the dense form has another cost.
+
+## Versions
+All releases.
+
+## References
+https://docs.pytorch.org/docs/stable/sparse.html
+https://docs.pytorch.org/docs/stable/nested.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import Call, Context, Report, Rule, cost, words
+
+rule = Rule(
+    "CL125",
+    "sparse-or-nested-in-graph",
+    effects=("graph-break",),
+    gb_types=("Attempted to wrap sparse Tensor", "Attempted to wrap sparse Tensor with VariableTracker"),
+)
+
+LAYOUTS = words("coo csr csc bsr bsc compressed")
+METHODS = ("to_sparse", *(f"to_sparse_{layout}" for layout in LAYOUTS), "sparse_mask", "sparse_resize_")
+
+
+@rule.on(
+    Call,
+    *(f"torch.sparse_{layout}_tensor" for layout in LAYOUTS),
+    *(f"Tensor.{name}" for name in METHODS),
+    "torch.sparse.*",
+)
+def sparse(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled and event.target != "torch.sparse.check_sparse_tensor_invariants":
+        message = f"`{ctx.source(event.node)}` is sparse: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            because=event.receiver,
+            hint="work on indices and values, or outside the compiled region",
+        )
+
+
+@rule.on(Call, "torch.nested.nested_tensor", "torch.nested.as_nested_tensor")
+def nested(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled and "layout" not in event.kwargs and not event.starred:
+        message = f"`{ctx.source(event.node)}` has the strided layout: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            gb_types=("Operator does not support running with fake tensors",),
+            hint="`layout=torch.jagged`",
+        )

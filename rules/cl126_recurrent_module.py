@@ -1,0 +1,46 @@
+"""`nn.LSTM`, `nn.GRU` and `nn.RNN` in compiled code make Dynamo skip the frame.
+
+## What it does
+Reports, in compiled code, a call of a recurrent module of torch.
+
+## Why it costs
+Dynamo doesn't trace these modules by default: the function that calls one isn't compiled at all. Nothing else of it
+is fused.
+
+## Example
+    def forward(self, x):
+        h, _ = self.lstm(self.norm(x))
+        return self.head(h)
+
+## Use instead
+Put the layers before and after into functions of their own and compile those, or set `torch._dynamo.config.allow_rnn
+= True`, which unrolls the recurrence over time steps into the graph.
+
+## Fix safety
+Manual: unrolling long sequences costs minutes of compile time.
+
+## Versions
+All releases. The cells (`nn.LSTMCell`, …) are traced.
+
+## References
+https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compilelint.sdk import Call, Context, Report, Rule, cost
+
+rule = Rule("CL126", "recurrent-module", effects=("graph-break",), gb_types=("Attempted to wrap RNN, GRU, or LSTM",))
+
+KINDS = ("LSTM", "GRU", "RNN")
+CALLS = tuple(f"{kind}.{method}" for kind in KINDS for method in ("__call__", "forward"))
+
+
+@rule.on(Call, *(f"torch.nn.{call}" for call in CALLS), *(f"torch.nn.modules.rnn.{call}" for call in CALLS))
+def check(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled:
+        message = f"`{ctx.source(event.node)}` runs a recurrent module: {cost(event, ctx)}"
+        hint = "compile the parts around it, or set `torch._dynamo.config.allow_rnn`"
+        yield Report(event.node, message, because=event.receiver, hint=hint)
