@@ -1,0 +1,244 @@
+"""Edits of text: positions, overlap, application, and the diff. Text alone: neither trees nor files."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from compilelint.finding import Edit
+
+NEWLINE = re.compile(r"\r\n|\r|\n")  # what ends a line of Python: not form feeds, not U+2028
+
+
+class OverlapError(ValueError):
+    """Two edits that change the same place."""
+
+
+class LineIndex:
+    """Where lines start in a text. `ast` counts lines from 1 and columns in UTF-8 bytes; offsets count characters."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0, *(match.end() for match in NEWLINE.finditer(text))]
+
+    def offset(self, line: int, byte_column: int) -> int:
+        """The offset of an ast position (`lineno`, `col_offset`)."""
+        start = self.starts[line - 1]
+        if line == 1 and self.text.startswith("\ufeff"):
+            start += 1  # a byte order mark belongs to no line
+        if byte_column == 0:
+            return start
+        piece = self.text[start : start + byte_column]
+        if piece.isascii():
+            return start + byte_column
+        return start + len(piece.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "surrogatepass"))
+
+    def line(self, offset: int) -> int:
+        """The 1-based line that an offset is on."""
+        return bisect_right(self.starts, offset)
+
+    def line_start(self, offset: int) -> int:
+        return self.starts[self.line(offset) - 1]
+
+    def line_end(self, offset: int) -> int:
+        """The offset of the line's newline, or of the end of the text."""
+        match = NEWLINE.search(self.text, offset)
+        return match.start() if match else len(self.text)
+
+    def next_line(self, offset: int) -> int:
+        """The offset at which the next line starts, or the end of the text."""
+        line = self.line(offset)
+        return self.starts[line] if line < len(self.starts) else len(self.text)
+
+    def newline_near(self, offset: int) -> str:
+        """The newline of the line at `offset`; on the last line that of the line before; else the commonest one."""
+        here = NEWLINE.match(self.text, self.line_end(offset))
+        if here is not None:
+            return here[0]
+        start = self.line_start(offset)
+        return (_ending(self.text, start) if start else None) or self.newline
+
+    @cached_property
+    def newline(self) -> str:
+        """The newline that most lines of the text end in."""
+        counts: dict[str, int] = {}
+        for match in NEWLINE.finditer(self.text):
+            counts[match[0]] = counts.get(match[0], 0) + 1
+        return max(counts, key=lambda ending: counts[ending]) if counts else "\n"
+
+
+def _ending(text: str, end: int) -> str | None:
+    if text.endswith("\r\n", 0, end):
+        return "\r\n"
+    return text[end - 1] if text[end - 1] in "\r\n" else None
+
+
+def parses(text: str) -> str | None:
+    """None when the text is Python; else what is wrong with it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def order(edit: Edit) -> tuple[int, int, str]:
+    return edit.start, edit.end, edit.text
+
+
+def conflict(first: Edit, second: Edit) -> bool:
+    """Whether the outcome of both would depend on their order, or one would undo the other. Symmetric."""
+    if order(first) > order(second):
+        first, second = second, first
+    if first == second:
+        return not is_import(first)
+    if first.start == second.start:
+        return True
+    return second.start < first.end
+
+
+@lru_cache(maxsize=1024)
+def is_import(edit: Edit) -> bool:
+    """An edit that inserts import statements and nothing else: two fixes may want the same one."""
+    if edit.start != edit.end or "import" not in edit.text:
+        return False
+    try:
+        body = ast.parse(edit.text).body
+    except (SyntaxError, ValueError):
+        return False
+    return bool(body) and all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body)
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text with all edits made. Identical ones count once; raises OverlapError where two touch the same place."""
+    pieces: list[str] = []
+    position = 0
+    last: Edit | None = None
+    for edit in sorted(set(edits), key=order):
+        if not 0 <= edit.start <= edit.end <= len(text):
+            raise ValueError(f"edit {edit.start}–{edit.end} lies outside a text of {len(text)} characters")
+        if edit.start < position or (last is not None and edit.start == last.start):
+            raise OverlapError(f"two edits at {edit.start}")
+        pieces += text[position : edit.start], edit.text
+        position = edit.end
+        last = edit
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The edits of one fix: applied together or not at all. `key` tells it from the others, and orders equals."""
+
+    key: tuple[object, ...]
+    edits: tuple[Edit, ...]
+
+    @cached_property
+    def imports(self) -> tuple[Edit, ...]:
+        """The imports it adds: they stand apart, and don't count when asking whether two fixes meet."""
+        return tuple(sorted({edit for edit in self.edits if is_import(edit)}, key=order))
+
+    @cached_property
+    def changes(self) -> tuple[Edit, ...]:
+        imports = set(self.imports)
+        return tuple(sorted({edit for edit in self.edits if edit not in imports}, key=order))
+
+    @cached_property
+    def hull(self) -> tuple[int, int]:
+        """From its first change to its last. Between them lies code that the fix may have counted on."""
+        edits = self.changes or self.imports
+        return edits[0].start, max(edit.end for edit in edits)
+
+
+def compatible(first: Group, second: Group) -> bool:
+    """Whether two fixes can be applied in the same round."""
+    if any(conflict(a, b) for a in first.imports for b in second.imports):
+        return False
+    if any(
+        conflict(a, b) for one, other in ((first, second), (second, first)) for a in one.imports for b in other.changes
+    ):
+        return False
+    if not first.changes or not second.changes:
+        return True
+    (a_start, a_end), (b_start, b_end) = sorted((first.hull, second.hull))
+    if a_end == b_start:  # side by side: only an insertion there has no place of its own
+        return a_start < a_end and b_start < b_end
+    return a_end < b_start
+
+
+def choose(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+    """(chosen, left): in order of position, each group that meets none chosen before. The order of `groups` is no matter."""
+    chosen: list[Group] = []
+    left: list[Group] = []
+    for group in sorted((group for group in groups if group.edits), key=_rank):
+        (chosen if all(compatible(group, other) for other in chosen) else left).append(group)
+    return chosen, left
+
+
+def _rank(group: Group) -> tuple[object, ...]:
+    return (*group.hull, [order(edit) for edit in group.edits], tuple(str(part) for part in group.key))
+
+
+def map_back(offset: int, edits: Iterable[Edit]) -> int:
+    """The place in the text before `edits` for an offset in the text after them."""
+    shift = 0
+    for edit in sorted(set(edits), key=order):
+        start = edit.start + shift
+        if offset < start:
+            break
+        if offset < start + len(edit.text):
+            return edit.start
+        shift += len(edit.text) - (edit.end - edit.start)
+    return offset - shift
+
+
+def _diff_lines(text: str) -> list[str]:
+    """The lines as `patch` and git see them: ended by a line feed alone."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def unified_diff(
+    before: str, after: str, path: str, *, notes: Sequence[tuple[int, int, str]] = (), context: int = 3
+) -> str:
+    """A diff that `patch` and `git apply` read; "" for equal texts.
+
+    `notes` are (first line, last line, note) of `before`: each hunk names in its heading those whose lines it shows.
+    """
+    if before == after:
+        return ""
+    name = path.replace("\\", "/")
+    old, new = _diff_lines(before), _diff_lines(after)
+    out = [f"--- a/{name.lstrip('/')}\n", f"+++ b/{name.lstrip('/')}\n"]
+    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(context):
+        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
+        titles = list(dict.fromkeys(note for first, last, note in notes if i1 < last and first <= i2 + 1))
+        heading = f" {'; '.join(titles)}" if titles else ""
+        out.append(f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{heading}\n")
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                out += _body(" ", old[a:b])
+            else:
+                out += _body("-", old[a:b]) + _body("+", new[c:d])
+    return "".join(out)
+
+
+def _body(mark: str, lines: Sequence[str]) -> list[str]:
+    return [mark + line + ("" if line.endswith("\n") else "\n\\ No newline at end of file\n") for line in lines]
+
+
+def _range(start: int, stop: int) -> str:
+    length = stop - start
+    if length == 1:
+        return str(start + 1)
+    return f"{start + 1 if length else start},{length}"

@@ -1,0 +1,207 @@
+"""Fixing texts in rounds: find, choose fixes that don't meet, apply, check, and again, until nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from compilelint.finding import Applicability, Edit, Finding, FixPlan
+from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, map_back, parses
+
+MAX_ROUNDS = 10
+
+# Given the texts by path, and which of them are new since the last call: the findings in them, fixes built on these texts.
+Find = Callable[[Mapping[str, str], Collection[str]], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class AppliedFix:
+    """A fix that was made. `line` and `end_line` are those of the original text."""
+
+    code: str
+    title: str
+    applicability: Applicability
+    why: str
+    line: int
+    end_line: int
+    round: int = 1
+
+
+@dataclass(frozen=True)
+class SkippedFix:
+    """A fix that was not made, and why. `line` is that of the last text."""
+
+    code: str
+    title: str
+    applicability: Applicability
+    line: int
+    reason: str
+
+
+@dataclass
+class FixedText:
+    """What became of one text. `problems` are failures to report: rounds dropped, fixes that never settle."""
+
+    path: str
+    before: str
+    after: str
+    applied: list[AppliedFix] = field(default_factory=list)
+    skipped: list[SkippedFix] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    rounds: int = 0
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+@dataclass
+class _State:
+    result: FixedText
+    seen: set[str]
+    history: list[tuple[Edit, ...]] = field(default_factory=list)  # the edits of each round, to find the original lines
+    rejected: set[tuple[str, tuple[Edit, ...], str]] = field(default_factory=set)
+    one_by_one: bool = False
+    settled: bool = False
+
+
+def fix_texts(
+    texts: Mapping[str, str], find: Find, *, unsafe: bool = False, max_rounds: int = MAX_ROUNDS
+) -> dict[str, FixedText]:
+    """Fix several texts together: `find` sees all of them each round, since one may tell what another's values are."""
+    current = dict(texts)
+    states = {path: _State(FixedText(path, text, text), {text}) for path, text in texts.items()}
+    dirty: set[str] = set(texts)
+    for number in range(1, max_rounds + 2):
+        by_path: dict[str, list[Finding]] = {}
+        for finding in find(current, frozenset(dirty)):
+            by_path.setdefault(finding.span.path, []).append(finding)
+        dirty = set()
+        again = False
+        for path, state in states.items():
+            findings = sorted(by_path.get(path, ()), key=lambda finding: finding.sort_key)
+            state.result.skipped = [skip for finding in findings if (skip := _declined(finding, unsafe)) is not None]
+            wanted = [(finding, finding.fix) for finding in findings if finding.fix and _allowed(finding.fix, unsafe)]
+            wanted = [
+                (finding, plan)
+                for finding, plan in wanted
+                if _rejection(finding, plan, current[path]) not in state.rejected
+            ]
+            if not wanted or state.settled:
+                continue
+            if number > max_rounds:
+                state.result.problems.append(
+                    f"after {max_rounds} rounds {len(wanted)} fix{'es are' if len(wanted) > 1 else ' is'} still left "
+                    f"({', '.join(sorted({finding.code for finding, _ in wanted}))})"
+                )
+                state.result.skipped += [_skipped(finding, plan, "too many rounds") for finding, plan in wanted]
+                continue
+            text = _round(state, current[path], wanted, number)
+            again = True
+            if text != current[path]:
+                current[path] = text
+                dirty.add(path)
+        if not again:
+            break
+    for path, state in states.items():
+        state.result.after = current[path]
+    return {path: state.result for path, state in states.items()}
+
+
+def fix_text(
+    path: str,
+    text: str,
+    find: Callable[[str], Iterable[Finding]],
+    *,
+    unsafe: bool = False,
+    max_rounds: int = MAX_ROUNDS,
+) -> FixedText:
+    """Fix one text alone."""
+    return fix_texts({path: text}, lambda texts, _: find(texts[path]), unsafe=unsafe, max_rounds=max_rounds)[path]
+
+
+def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], number: int) -> str:
+    """The text after one round; the same text when the round had to be dropped."""
+    result = state.result
+    result.rounds = number
+    groups = [Group((finding.code, n), plan.edits) for n, (finding, plan) in enumerate(wanted)]
+    chosen, _ = choose(groups)
+    if state.one_by_one:
+        chosen = chosen[:1]
+    edits = tuple(edit for group in chosen for edit in group.edits)
+    owners = {group.key: wanted[n] for n, group in enumerate(groups)}
+    after, problem = _apply(text, edits)
+    if problem is not None:
+        culprits = [group for group in chosen if _apply(text, group.edits)[1] is not None]
+        for group in culprits:
+            finding, plan = owners[group.key]
+            state.rejected.add(_rejection(finding, plan, text))
+            result.skipped.append(_skipped(finding, plan, "its result would not be Python"))
+        names = ", ".join(sorted({owners[group.key][0].code for group in culprits or chosen}))
+        result.problems.append(
+            f"round {number} was dropped: the result would not be Python ({problem}); fixes: {names}"
+        )
+        state.one_by_one = not culprits
+        return text
+    if after == text:
+        for group in chosen:
+            finding, plan = owners[group.key]
+            state.rejected.add(_rejection(finding, plan, text))
+        return text
+    state.one_by_one = False
+    original = LineIndex(result.before)
+    for group in chosen:
+        finding, plan = owners[group.key]
+        first, last = (_original(offset, state.history, original) for offset in group.hull)
+        result.applied.append(
+            AppliedFix(finding.code, plan.title, plan.applicability, plan.why, first, max(first, last), number)
+        )
+    state.history.append(edits)
+    if after in state.seen:
+        names = ", ".join(sorted({owners[group.key][0].code for group in chosen}))
+        result.problems.append(f"the fixes undo each other: round {number} led back to an earlier text ({names})")
+        state.settled = True
+    state.seen.add(after)
+    return after
+
+
+def _apply(text: str, edits: Sequence[Edit]) -> tuple[str, str | None]:
+    """(text after, None) or (the text as it was, what is wrong)."""
+    try:
+        after = apply_edits(text, edits)
+    except ValueError as error:
+        return text, str(error)
+    problem = parses(after)
+    return (text, problem) if problem is not None else (after, None)
+
+
+def _original(offset: int, history: Sequence[tuple[Edit, ...]], index: LineIndex) -> int:
+    for edits in reversed(history):
+        offset = map_back(offset, edits)
+    return index.line(min(offset, len(index.text)))
+
+
+def _allowed(plan: FixPlan, unsafe: bool) -> bool:
+    return bool(plan.edits) and (
+        plan.applicability is Applicability.SAFE or (unsafe and plan.applicability is Applicability.UNSAFE)
+    )
+
+
+def _declined(finding: Finding, unsafe: bool) -> SkippedFix | None:
+    plan = finding.fix
+    if plan is None or _allowed(plan, unsafe):
+        return None
+    if plan.applicability is Applicability.MANUAL:
+        return _skipped(finding, plan, "to be done by hand" + (f": {plan.why}" if plan.why else ""))
+    if not plan.edits:
+        return _skipped(finding, plan, "the code is not of a form it can rewrite")
+    return _skipped(finding, plan, "unsafe" + (f": {plan.why}" if plan.why else ""))
+
+
+def _skipped(finding: Finding, plan: FixPlan, reason: str) -> SkippedFix:
+    return SkippedFix(finding.code, plan.title, plan.applicability, finding.span.line, reason)
+
+
+def _rejection(finding: Finding, plan: FixPlan, text: str) -> tuple[str, tuple[Edit, ...], str]:
+    """What a rejected fix is known by as long as its surroundings are the same: its edits and the text they replace."""
+    return finding.code, plan.edits, "\0".join(text[edit.start : edit.end] for edit in plan.edits)

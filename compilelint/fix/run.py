@@ -1,0 +1,99 @@
+"""Fixing files: read, fix in rounds, show as a diff, and write when asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compilelint.fix.edits import unified_diff
+from compilelint.fix.errors import WriteError
+from compilelint.fix.fixpoint import MAX_ROUNDS, AppliedFix, Find, SkippedFix, fix_texts
+from compilelint.fix.write import Source, read_source, write_source
+
+
+@dataclass
+class FileFix:
+    """What fixing did, or would do, to one file. `written` is true once the new text is on disk."""
+
+    path: str
+    before: str
+    after: str
+    applied: list[AppliedFix] = field(default_factory=list)
+    skipped: list[SkippedFix] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    written: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def diff(self) -> str:
+        """A unified diff whose hunk headings name the fixes; "" where nothing changes."""
+        notes = [
+            (fix.line, fix.end_line, f"{fix.code} {fix.title} ({fix.applicability.value})") for fix in self.applied
+        ]
+        return unified_diff(self.before, self.after, self.path, notes=notes)
+
+
+@dataclass
+class FixResult:
+    """The outcome for all files, by path. `failures` are files that could not be read or written."""
+
+    files: list[FileFix] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def changed(self) -> list[FileFix]:
+        return [file for file in self.files if file.changed]
+
+    @property
+    def applied(self) -> int:
+        return sum(len(file.applied) for file in self.files)
+
+    @property
+    def skipped(self) -> int:
+        return sum(len(file.skipped) for file in self.files)
+
+    @property
+    def problems(self) -> list[str]:
+        """What the user should be told on stderr, a line each."""
+        return [*self.failures, *(f"{file.path}: {problem}" for file in self.files for problem in file.problems)]
+
+    @property
+    def diff(self) -> str:
+        return "".join(file.diff for file in self.files)
+
+    def exit_code(self, *, applied: bool) -> int:
+        """0, or 1 where a diff was shown that is not empty; 2 when a file could not be read or written."""
+        if self.failures:
+            return 2
+        return 1 if self.changed and not applied else 0
+
+
+def fix_files(
+    paths: Sequence[Path], find: Find, *, apply: bool = False, unsafe: bool = False, max_rounds: int = MAX_ROUNDS
+) -> FixResult:
+    """Fix files with the findings of `find`, which gets texts by `str(path)`. Nothing is written without `apply`."""
+    result = FixResult()
+    sources: dict[str, Source] = {}
+    for path in paths:
+        try:
+            sources[str(path)] = read_source(path)
+        except WriteError as error:
+            result.failures.append(str(error))
+    fixed = fix_texts(
+        {name: source.text for name, source in sources.items()}, find, unsafe=unsafe, max_rounds=max_rounds
+    )
+    for name in sorted(fixed):
+        text = fixed[name]
+        file = FileFix(name, text.before, text.after, text.applied, text.skipped, text.problems)
+        result.files.append(file)
+        if apply and file.changed:
+            try:
+                write_source(sources[name], text.after)
+                file.written = True
+            except WriteError as error:
+                result.failures.append(str(error))
+    return result

@@ -1,0 +1,102 @@
+"""Reading sources for a rewrite and writing them back: whole, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import stat
+import tempfile
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+from compilelint.fix.errors import WriteError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file as it was read. `text` has no byte order mark, its newlines are those of the file."""
+
+    path: Path
+    data: bytes
+    text: str
+    encoding: str
+
+
+def read_source(path: Path) -> Source:
+    """Read a Python file by its declared encoding. Raises WriteError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WriteError(f"{path}: can't be read: {error.strerror}") from None
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return Source(path, data, data.decode(encoding), encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        raise WriteError(f"{path}: not readable as text: {error}") from None
+
+
+def write_source(source: Source, text: str) -> None:
+    """Replace the file's content in one step. Raises WriteError when it changed since it was read, or can't be written.
+
+    A symbolic link stays one: its target is written. Permissions, encoding and byte order mark are kept.
+    """
+    try:
+        data = text.encode(source.encoding)
+    except UnicodeEncodeError as error:
+        raise WriteError(
+            f"{source.path}: {error.object[error.start]!r} is not in its encoding {source.encoding}"
+        ) from None
+    try:
+        target = source.path.resolve(strict=True)
+        status = target.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise WriteError(f"{source.path}: not a regular file")
+        if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
+            raise WriteError(f"{source.path}: is read-only")
+        _refuse_changed(source, target)
+        temporary = _write_beside(target, data, status)
+        try:
+            _refuse_changed(source, target)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise WriteError(f"{source.path}: can't be written: {error.strerror or error}") from None
+
+
+def _refuse_changed(source: Source, target: Path) -> None:
+    if target.read_bytes() != source.data:
+        raise WriteError(f"{source.path}: changed since it was read; not written")
+
+
+def _write_beside(target: Path, data: bytes, status: os.stat_result) -> Path:
+    """A temporary file in the target's folder with its content, owner and permissions, safely on disk."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if hasattr(os, "chown"):
+            with contextlib.suppress(OSError):  # only the superuser may give a file away
+                os.chown(temporary, status.st_uid, status.st_gid)
+        temporary.chmod(stat.S_IMODE(status.st_mode))
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming last; not all systems can, and the file is whole either way."""
+    with contextlib.suppress(OSError, AttributeError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
