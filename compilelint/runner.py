@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -31,11 +31,13 @@ PART_BYTES = 150_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one process is given: files that all matter to each other if they can."""
+    """What one process is given at a time: a share of the files, and all of them, so that imports are followed."""
 
     paths: tuple[Path, ...]
+    all_paths: tuple[Path, ...]
     settings: Settings
     build_fixes: bool = False
+    texts: Mapping[str, str] | None = None  # by path, in place of what is on disk
 
 
 @dataclass(slots=True)
@@ -50,11 +52,13 @@ class Outcome:
         self.errors += other.errors
 
 
-def run(paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False) -> Outcome:
+def run(
+    paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
+) -> Outcome:
     """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted."""
     jobs = settings.jobs or available_cores()
-    whole = Part(tuple(paths), settings, build_fixes)
-    parts = list(_split(whole)) if jobs > 1 else [whole]
+    whole = Part(tuple(paths), tuple(paths), settings, build_fixes, texts)
+    parts = list(_split(whole, jobs)) if jobs > 1 else [whole]
     outcome = _several(parts, min(jobs, len(parts))) if len(parts) > 1 else _guarded(whole)
     outcome.findings = strongest(outcome.findings)
     outcome.errors.sort(key=lambda error: (str(error.path), error.line))
@@ -69,15 +73,15 @@ def available_cores() -> int:
 
 
 def strongest(findings: Sequence[Finding]) -> list[Finding]:
-    """One finding a site: of those with the same code and span the gravest, with the effects of all; sorted."""
-    order = {"compiled": 0, "step": 1, "forward": 2, "library": 3, "cold": 4}
+    """One finding a site, sorted: of those with the same code and span the gravest."""
+    hottest = ("compiled", "step", "forward", "library", "cold")
     best: dict[tuple[str, Span], Finding] = {}
-    for finding in sorted(findings, key=lambda f: (-f.severity.rank, order[f.region.kind], f.region.root, f.message)):
-        key = (finding.code, finding.span)
-        first = best.setdefault(key, finding)
-        if more := [effect for effect in finding.effects if effect not in first.effects]:
-            best[key] = replace(first, effects=(*first.effects, *more))
-    return sorted(best.values(), key=lambda f: f.sort_key)
+    for finding in sorted(
+        findings,
+        key=lambda f: (-f.severity.rank, hottest.index(f.region.kind), -len(f.effects), f.region.root, f.message),
+    ):
+        best.setdefault((finding.code, finding.span), finding)
+    return sorted(best.values(), key=lambda finding: finding.sort_key)
 
 
 def work(part: Part) -> Outcome:
@@ -93,8 +97,17 @@ def work(part: Part) -> Outcome:
         return outcome
     from compilelint.analysis import analyse
 
-    analysis = analyse(hopeful, part.settings, rules=load_rules(part.settings), build_fixes=part.build_fixes)
+    overlay = {} if part.texts is None else {"texts": part.texts}
+    analysis = analyse(
+        hopeful,
+        part.settings,
+        rules=load_rules(part.settings),
+        roots=part.all_paths,
+        build_fixes=part.build_fixes,
+        **overlay,
+    )
     outcome.findings += analysis.findings
+    outcome.findings += [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]
     outcome.stats = analysis.stats
     outcome.errors += analysis.errors
     return outcome
@@ -123,16 +136,17 @@ def unreadable_finding(path: str, error: SourceError) -> Finding:
     )
 
 
-def _split(whole: Part) -> Iterator[Part]:
-    """Parts of about equal size, neighbours in the tree together."""
+def _split(whole: Part, jobs: int) -> Iterator[Part]:
+    """Parts of about equal size, a few for each process, neighbours in the tree together."""
     sizes = [_size(path) for path in whole.paths]
     if sum(sizes) < IN_PROCESS_BYTES:
         yield whole
         return
+    enough = max(PART_BYTES, sum(sizes) // (4 * jobs))
     start = filled = 0
     for index, size in enumerate(sizes):
         filled += size
-        if filled >= PART_BYTES:
+        if filled >= enough:
             yield replace(whole, paths=whole.paths[start : index + 1])
             start, filled = index + 1, 0
     if start < len(sizes):

@@ -17,12 +17,40 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 @click.option("--apply", is_flag=True, help="Write the changes; without it a diff is printed and nothing is written.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="Also fixes that may change what the code does.")
 def fix(paths: tuple[Path, ...], apply: bool, **options: Any) -> int:
-    """Show, as a diff, how what check finds would be rewritten; --apply writes it."""
+    """Show, as a diff, how what check finds would be rewritten; --apply writes it.
+
+    Exit code: 0 nothing to fix, or all written; 1 the diff is not empty, or a file is not valid Python; 2 a usage
+    error, a path that can't be read or written, or an internal error.
+    """
     from compilelint import api
 
-    result = api.fix(paths or (Path(),), settings_from(options), apply=apply)
-    for problem in result.problems:
+    run = api.fix(paths or (Path(),), settings_from(options), apply=apply)
+    for problem in run.problems:
         console.error(problem)
+    for finding in run.unreadable:
+        console.error(f"{finding.span.path}:{finding.span.line}:{finding.span.column}: {finding.message}")
+    for notice in run.notices:
+        console.warn(notice)
+    for problem in run.result.problems:
+        console.error(problem)
+    for error in run.errors:
+        console.error(api.describe_error(error))
     if not apply:
-        console.write(result.diff)
-    return result.exit_code
+        console.write(run.result.diff)
+    _summarise(run.result, apply=apply)
+    if options["verbose"]:
+        for file in run.result.files:
+            for skipped in file.skipped:
+                console.note(f"{file.path}:{skipped.line}: {skipped.code} not fixed: {skipped.reason}")
+    return run.exit_code
+
+
+def _summarise(result: Any, *, apply: bool) -> None:
+    """What was done, or would be, on stderr: stdout holds the diff alone."""
+    count, files = result.applied, len(result.changed)
+    if not count:
+        console.note("Nothing to fix." + (f" ({result.skipped} left: see --verbose)" if result.skipped else ""))
+        return
+    fixes = f"{count} fix{'' if count == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
+    left = f" ({result.skipped} more left: see --verbose)" if result.skipped else ""
+    console.note(f"Applied {fixes}.{left}" if apply else f"Would apply {fixes}: write with --apply.{left}")

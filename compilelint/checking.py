@@ -1,0 +1,144 @@
+"""A check from paths to findings: select the files, run the rules, apply what suppresses findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compilelint import registry, runner, suppress
+from compilelint.config import Settings
+from compilelint.finding import Finding, Severity, Stats
+from compilelint.source.files import Exclusions, Selection, select
+from compilelint.source.project import SourceError, read_text
+
+if TYPE_CHECKING:
+    from compilelint.analysis import InternalError
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What a check found in how many `files`; `problems` are paths that can't be read, `notices` ones left out."""
+
+    findings: list[Finding]
+    files: int
+    settings: Settings
+    stats: Stats = field(default_factory=Stats)
+    errors: list[InternalError] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong that is not a finding."""
+        return bool(self.errors or self.problems)
+
+    @property
+    def exit_code(self) -> int:
+        """2 when something went wrong, 1 for a finding of severity warning or error, else 0."""
+        if self.failed:
+            return 2
+        return int(any(finding.severity is not Severity.NOTE for finding in self.findings))
+
+
+def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
+    """Checks files and folders. Raises UsageProblem for wrong settings; all else is in the result."""
+    registry.selected_codes(settings)  # before any work: the settings must make sense
+    selection = select_files(paths, settings)
+    outcome = findings_in(selection.files, settings)
+    shown = [finding for finding in outcome.findings if finding.severity.rank >= settings.severity.rank]
+    return CheckResult(
+        findings=shown,
+        files=len(selection.files),
+        settings=settings,
+        stats=outcome.stats,
+        errors=outcome.errors,
+        problems=selection.problems,
+        notices=selection.notices,
+    )
+
+
+def select_files(paths: Sequence[Path], settings: Settings) -> Selection:
+    """The files that paths and settings choose."""
+    exclusions = Exclusions(settings.exclude, settings.base, settings.force_exclude, settings.respect_gitignore)
+    return select(paths, exclusions)
+
+
+def findings_in(
+    files: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
+) -> runner.Outcome:
+    """What the rules find in these files, without what is suppressed, sorted, with paths as they are shown.
+
+    `texts` by shown path stand for what is on disk.
+    """
+    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts)
+    chosen = {os.path.realpath(file): display_path(file) for file in files}
+    kept = _suppressed(_chosen(outcome.findings, chosen), chosen.values(), settings, texts or {})
+    outcome.findings = sorted(kept, key=lambda finding: finding.sort_key)
+    outcome.stats.files = len(files)
+    return outcome
+
+
+@lru_cache(maxsize=4096)
+def _display_path(path: str, cwd: str) -> str:
+    absolute = os.path.abspath(path)
+    return Path(os.path.relpath(absolute, cwd) if Path(absolute).is_relative_to(cwd) else absolute).as_posix()
+
+
+def display_path(path: Path | str) -> str:
+    """How a path is shown: relative to the working directory where it lies below it, else absolute; with slashes."""
+    return _display_path(str(path), str(Path.cwd()))
+
+
+def _chosen(findings: Iterable[Finding], chosen: Mapping[str, str]) -> list[Finding]:
+    """The findings in the files that were asked for, with the paths as they are shown."""
+    shown = []
+    for finding in findings:
+        path = chosen.get(os.path.realpath(finding.span.path))
+        if path is not None:
+            trace = tuple(replace(step, path=display_path(step.path)) for step in finding.trace)
+            shown.append(replace(finding, span=replace(finding.span, path=path), trace=trace))
+    return shown
+
+
+def _suppressed(
+    findings: Sequence[Finding], paths: Collection[str], settings: Settings, texts: Mapping[str, str]
+) -> list[Finding]:
+    """Without what comments and `per-file-ignores` suppress; with the notes about idle comments."""
+    ran = registry.selected_codes(settings)
+    known = {rule.code for rule in registry.all_rules()}
+    by_path: dict[str, list[Finding]] = {path: [] for path in paths}
+    for finding in findings:
+        by_path[finding.span.path].append(finding)
+    ignored = _PerFileIgnores(settings)
+    kept = []
+    for path, group in by_path.items():
+        here = ran - {code for code in ran if registry.matches(code, ignored.codes(path))}
+        group = [finding for finding in group if finding.code in here]
+        try:
+            text = texts[path] if path in texts else read_text(Path(path))
+        except SourceError:
+            kept += group
+            continue
+        judge = registry.UNUSED_SUPPRESSION in here and all(f.code != registry.UNREADABLE_FILE for f in group)
+        kept += suppress.apply(group, text, path, ran=here, known=known, judge=judge)
+    return kept
+
+
+class _PerFileIgnores:
+    def __init__(self, settings: Settings) -> None:
+        self._base = settings.base.absolute()
+        self._entries = []
+        if settings.per_file_ignores:
+            from pathspec import GitIgnoreSpec
+
+            self._entries = [(GitIgnoreSpec.from_lines([glob]), codes) for glob, codes in settings.per_file_ignores]
+
+    def codes(self, path: str) -> list[str]:
+        if not self._entries:
+            return []
+        relative = os.path.relpath(Path(path).absolute(), self._base)
+        return [code for spec, codes in self._entries if spec.match_file(relative) for code in codes]

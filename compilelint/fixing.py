@@ -1,0 +1,60 @@
+"""A fix from paths to texts: like a check, with the rewrites built, in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compilelint import registry
+from compilelint.checking import display_path, findings_in, select_files
+from compilelint.config import Settings
+from compilelint.finding import Finding
+from compilelint.fix.run import FixResult, fix_files
+from compilelint.runner import unreadable
+
+if TYPE_CHECKING:
+    from compilelint.analysis import InternalError
+
+
+@dataclass(slots=True)
+class FixRun:
+    """The outcome of a fix: the files' (`result`), those that are no Python (`unreadable`), and what went wrong."""
+
+    result: FixResult
+    files: int
+    applied: bool
+    unreadable: list[Finding] = field(default_factory=list)
+    errors: list[InternalError] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """2 when something went wrong, 1 for an unreadable file or a diff that was only shown, else 0."""
+        if self.errors or self.problems:
+            return 2
+        return max(self.result.exit_code(applied=self.applied), int(bool(self.unreadable)))
+
+
+def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False) -> FixRun:
+    """Rewrites what can be rewritten, safe fixes only unless `settings.unsafe_fixes`; writes only with `apply`."""
+    registry.selected_codes(settings)
+    selection = select_files(paths, settings)
+    run = FixRun(FixResult(), len(selection.files), apply, problems=selection.problems, notices=selection.notices)
+    readable = []
+    for file in selection.files:
+        shown = Path(display_path(file))
+        if (finding := unreadable(shown)) is None:
+            readable.append(shown)
+        else:
+            run.unreadable.append(finding)
+
+    def find(texts: Mapping[str, str], dirty: Collection[str]) -> list[Finding]:
+        outcome = findings_in(readable, settings, build_fixes=True, texts=texts)
+        run.errors = outcome.errors
+        return outcome.findings
+
+    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes)
+    return run
