@@ -35,9 +35,7 @@ _SELECTION = (
         help="What counts as compiled: what a compile root reaches (auto), every nn.Module.forward too (modules), or "
         "every function on tensors (all).",
     ),
-    click.option(
-        "--jobs", "-j", type=int, metavar="N", help="Processes. [default: one for each core]"
-    ),
+    click.option("--jobs", "-j", type=int, metavar="N", help="Processes. [default: one for each core]"),
     click.option(
         "--config",
         type=click.Path(dir_okay=False, path_type=Path),
