@@ -85,7 +85,7 @@ class Scalar(Value):
 class Tensor(Value):
     """A torch.Tensor. `dtype` is "bool", "int", "float", "complex" or None; `rank` None where unknown.
 
-    `pinned`: page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray made
+    `pinned`: may be page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray made
     from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, boolean mask read).
     `constant`: built from constants of the program alone (torch.tensor(2.0), torch.arange(4)).
     `dims`: the sizes where known, as values (Const, Scalar) or None each; None where the rank is unknown.
@@ -190,11 +190,20 @@ class Partial(Value):
 
 
 @dataclass(slots=True, eq=False)
+class Compiled(Value):
+    """What `torch.compile(inner)` gives: calling it enters a compiled region."""
+
+    inner: Value = field(default_factory=Unknown)
+
+
+@dataclass(slots=True, eq=False)
 class Union(Value):
     """One of a few different values: `Optional[Tensor]` is Union(Const(None), Tensor). Never nested, never Unknown."""
 
     options: tuple[Value, ...] = ()
 
+
+BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
 
 UNKNOWN = Unknown()
 NONE = Const(None)
@@ -255,7 +264,7 @@ def key(value: Value, depth: int = 0) -> Any:
         case External() | Namespace():
             return ("x", value.name)
         case Function():
-            return ("f", id(value.info), None if value.bound is None else key(value.bound, depth + 1))
+            return ("f", id(value.info), id(value.closure), None if value.bound is None else key(value.bound, depth + 1))
         case Method():
             return ("m", value.name, key(value.receiver, depth + 1))
         case Class():
@@ -264,7 +273,7 @@ def key(value: Value, depth: int = 0) -> Any:
             if depth >= MAX_DEPTH:
                 return ("i", id(value.info), value.external)
             attrs = tuple(sorted((name, key(v, depth + 1)) for name, v in value.attrs.items())) if value.attrs else ()
-            return ("i", id(value.info), value.external, _hashable(attrs))
+            return ("i", id(value.info), value.external, attrs)
         case Seq():
             if depth >= MAX_DEPTH:
                 return ("l", value.kind)
@@ -279,13 +288,12 @@ def key(value: Value, depth: int = 0) -> Any:
             return ("D", tuple((k, key(v, depth + 1)) for k, v in value.items.items()))
         case Partial():
             return ("p", key(value.func, depth + 1))
+        case Compiled():
+            return ("o", key(value.inner, depth + 1))
         case Union():
             return ("u", frozenset(key(v, depth + 1) for v in value.options))
     return ("?",)
 
-
-def _hashable(attrs: tuple[Any, ...]) -> Any:
-    return attrs
 
 
 def join_all(values: Any) -> Value:
@@ -355,7 +363,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return None
         case (Function(), Function()) | (Class(), Class()) | (External(), External()) | (Namespace(), Namespace()):
             return a if key(a) == key(b) else None
-        case (Method(), Method()) | (Partial(), Partial()):
+        case (Method(), Method()) | (Partial(), Partial()) | (Compiled(), Compiled()):
             return a if key(a) == key(b) else None
     return None
 
@@ -366,7 +374,7 @@ def join_tensors(a: Tensor, b: Tensor) -> Tensor:
         device=a.device if a.device is b.device else Device.UNKNOWN,
         dtype=a.dtype if a.dtype == b.dtype else None,
         rank=a.rank if a.rank == b.rank else None,
-        pinned=a.pinned and b.pinned,
+        pinned=a.pinned or b.pinned,
         kind=a.kind if a.kind == b.kind else "",
         dynamic=a.dynamic or b.dynamic,
         constant=a.constant and b.constant,

@@ -1,0 +1,149 @@
+"""From an annotation to the values it admits. Unknown names give Unknown, which never fires."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from compilelint.engine.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Device,
+    External,
+    Flow,
+    Instance,
+    Map,
+    Origin,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from compilelint.engine.scope import Scope
+
+TENSOR_TYPES: dict[str, str | None] = {
+    "torch.Tensor": None,
+    "torch.nn.Parameter": None,
+    "torch.FloatTensor": "float",
+    "torch.HalfTensor": "float",
+    "torch.DoubleTensor": "float",
+    "torch.BFloat16Tensor": "float",
+    "torch.LongTensor": "int",
+    "torch.IntTensor": "int",
+    "torch.ShortTensor": "int",
+    "torch.ByteTensor": "int",
+    "torch.BoolTensor": "bool",
+    "torch.cuda.FloatTensor": "float",
+    "torch.cuda.LongTensor": "int",
+    "torch.autograd.Variable": None,
+    "torch.types.Tensor": None,
+}
+SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "complex": "number", "torch.types.Number": "number"}
+SEQUENCES = {
+    "list", "typing.List", "typing.Sequence", "collections.abc.Sequence", "typing.Iterable", "collections.abc.Iterable",
+    "typing.Iterator", "collections.abc.Iterator", "typing.MutableSequence", "collections.abc.MutableSequence",
+    "typing.Generator", "collections.abc.Generator", "typing.Collection", "collections.abc.Collection",
+    "set", "typing.Set", "frozenset", "collections.deque", "typing.Deque",
+}  # fmt: skip
+TUPLES = {"tuple", "typing.Tuple"}
+MAPS = {
+    "dict", "typing.Dict", "typing.Mapping", "collections.abc.Mapping", "typing.MutableMapping",
+    "collections.abc.MutableMapping", "typing.OrderedDict", "collections.OrderedDict", "collections.defaultdict",
+    "typing.DefaultDict",
+}  # fmt: skip
+JAXTYPING = {"Float": "float", "Int": "int", "Bool": "bool", "Integer": "int", "Shaped": None, "Num": None, "UInt8": "int"}
+
+
+def annotated(
+    node: ast.expr | None, scope: Scope, path: str, at: ast.AST | None = None, why: str = "is annotated as a tensor"
+) -> Value:
+    """The value that an annotation stands for, names looked up in `scope`; `at` is what it annotates."""
+    if node is None:
+        return UNKNOWN
+    return _Reader(scope, path, why).read(node, at if at is not None else node)
+
+
+class _Reader:
+    def __init__(self, scope: Scope, path: str, why: str) -> None:
+        self.scope = scope
+        self.path = path
+        self.why = why
+
+    def read(self, node: ast.expr, at: ast.AST, depth: int = 0) -> Value:
+        if depth > 8:
+            return UNKNOWN
+        match node:
+            case ast.Constant(value=None):
+                return NONE
+            case ast.Constant(value=str(text)):
+                try:
+                    return self.read(ast.parse(text.strip(), mode="eval").body, at, depth + 1)
+                except (SyntaxError, ValueError):
+                    return UNKNOWN
+            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+                return join_all((self.read(left, at, depth + 1), self.read(right, at, depth + 1)))
+            case ast.Subscript(value=base, slice=index):
+                return self.subscript(base, index, at, depth)
+            case ast.Name() | ast.Attribute():
+                return self.named(self.scope.static(node), at, depth)
+        return UNKNOWN
+
+    def named(self, value: Value, at: ast.AST, depth: int) -> Value:
+        if isinstance(value, Class):
+            return self.scope.engine.instance(value.info, Origin(self.path, at, "is annotated"))
+        if not isinstance(value, External):
+            return UNKNOWN
+        name = value.name
+        if name in TENSOR_TYPES:
+            kind = "parameter" if name.endswith("Parameter") else ""
+            return Tensor(dtype=TENSOR_TYPES[name], kind=kind, origin=Origin(self.path, at, self.why))
+        if name in SCALARS:
+            return Scalar(SCALARS[name], Flow.STATIC, origin=Origin(self.path, at, "is annotated"))
+        if name in SEQUENCES:
+            return Seq("list", None)
+        if name in TUPLES:
+            return Seq("tuple", None)
+        if name in MAPS:
+            return Map(None)
+        if name == "numpy.ndarray":
+            return Tensor(Device.CPU, kind="numpy", origin=Origin(self.path, at, "is annotated as a NumPy array"))
+        if name == "torch.Size":
+            return Seq("size", None, Scalar("int", Flow.SYMBOLIC))
+        last = name.rpartition(".")[2]
+        if "." in name and last[:1].isupper() and not name.startswith(("typing.", "collections.abc.", "typing_extensions.")):
+            return Instance(None, name, origin=Origin(self.path, at, "is annotated"))
+        if name in ("torch.device", "torch.dtype"):
+            return Instance(None, name)
+        return UNKNOWN
+
+    def subscript(self, base: ast.expr, index: ast.expr, at: ast.AST, depth: int) -> Value:
+        value = self.scope.static(base)
+        name = value.name if isinstance(value, External) else ""
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        last = name.rpartition(".")[2]
+        if name.startswith(("typing.", "typing_extensions.")) and last in ("Optional",):
+            return join_all((NONE, self.read(parts[0], at, depth + 1)))
+        if name == "typing.Union":
+            return join_all(self.read(part, at, depth + 1) for part in parts)
+        if last in ("Annotated", "Final", "ClassVar", "Required", "NotRequired"):
+            return self.read(parts[0], at, depth + 1)
+        if name.startswith("jaxtyping.") and last in JAXTYPING:
+            inner = self.read(parts[0], at, depth + 1)
+            if isinstance(inner, Tensor):
+                return Tensor(inner.device, JAXTYPING[last], kind=inner.kind, origin=inner.origin)
+            return inner
+        if name in TUPLES:
+            if len(parts) == 2 and isinstance(parts[1], ast.Constant) and parts[1].value is Ellipsis:
+                return Seq("tuple", None, self.read(parts[0], at, depth + 1))
+            return Seq("tuple", tuple(self.read(part, at, depth + 1) for part in parts))
+        if name in SEQUENCES:
+            return Seq("list", None, self.read(parts[0], at, depth + 1))
+        if name in MAPS and len(parts) == 2:
+            return Map(None, self.read(parts[0], at, depth + 1), self.read(parts[1], at, depth + 1))
+        if isinstance(value, Class):
+            return self.named(value, at, depth)
+        return UNKNOWN

@@ -1,0 +1,474 @@
+"""Calls and attributes: into the project by summary, out of it by the models."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compilelint.engine.events import Call, Convert
+from compilelint.engine.frame import Frame
+from compilelint.engine.values import (
+    BATCH,
+    NONE,
+    UNKNOWN,
+    Class,
+    Compiled,
+    Const,
+    External,
+    Flow,
+    Function,
+    Instance,
+    Map,
+    Method,
+    Partial,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    tensor_of,
+    walk,
+)
+from compilelint.models import containers, nn, objects, torch_api
+from compilelint.models import tensors as tensor_model
+from compilelint.source.module import ClassInfo, FunctionInfo
+
+
+class Arguments:
+    """The evaluated arguments of one call. `starred`: more may be passed than is known."""
+
+    __slots__ = ("args", "kwargs", "node", "starred")
+
+    def __init__(self, args: list[Value], kwargs: dict[str, Value], starred: bool, node: ast.Call | None) -> None:
+        self.args = args
+        self.kwargs = kwargs
+        self.starred = starred
+        self.node = node
+
+    def get(self, position: int, name: str) -> Value | None:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else None
+
+
+class Calls(Frame):
+    def evaluate(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def peek(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    # -- the call expression -----------------------------------------------------------------------------------------
+
+    def call_expression(self, node: ast.Call) -> Value:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id == "super" and not isinstance(self.lookup("super"), Function):
+            return UNKNOWN
+        callee = self.evaluate(func)
+        arguments = self.arguments(node)
+        if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
+            self._update_receiver(func, callee, arguments, node)
+        if isinstance(callee, External) and callee.name in ("setattr",) and len(arguments.args) == 3:
+            self._setattr(node, arguments)
+        return self.call(callee, arguments, node)
+
+    def arguments(self, node: ast.Call) -> Arguments:
+        args: list[Value] = []
+        kwargs: dict[str, Value] = {}
+        starred = False
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                value = self.evaluate(arg.value)
+                if isinstance(value, Seq) and value.items is not None:
+                    args.extend(value.items)
+                else:
+                    starred = True
+            elif starred:
+                self.evaluate(arg)
+            else:
+                args.append(self.evaluate(arg))
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value)
+            if keyword.arg is not None:
+                kwargs[keyword.arg] = value
+            elif isinstance(value, Map) and value.items is not None:
+                kwargs.update({k: v for k, v in value.items.items() if isinstance(k, str)})
+            else:
+                starred = True
+        return Arguments(args, kwargs, starred, node)
+
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST, compiled: bool = False) -> Value:
+        """Call a value."""
+        match callee:
+            case Function():
+                return self.call_function(callee, arguments, node, compiled)
+            case External():
+                return self.call_external(callee.name, arguments, node)
+            case Method():
+                return self.call_method(callee, arguments, node)
+            case Class():
+                return self.instantiate(callee.info, arguments, node)
+            case Instance():
+                return self.call_instance(callee, arguments, node, compiled)
+            case Partial():
+                merged = Arguments(
+                    [*callee.args, *arguments.args], {**callee.kwargs, **arguments.kwargs}, arguments.starred, arguments.node
+                )
+                return self.call(callee.func, merged, node, compiled)
+            case Compiled():
+                return self.call(callee.inner, arguments, node, compiled=True)
+            case Union():
+                found = [
+                    self.call(option, arguments, node, compiled)
+                    for option in callee.options
+                    if not (isinstance(option, Const) and option.value is None)
+                ]
+                return join_all(found) if found else UNKNOWN
+        self._callbacks(arguments, node)
+        return UNKNOWN
+
+    # -- into the project --------------------------------------------------------------------------------------------
+
+    def call_function(self, function: Function, arguments: Arguments, node: ast.AST, compiled: bool = False) -> Value:
+        info = function.info
+        bound = self.bind_arguments(function, arguments)
+        summary = self.engine.call(function, bound)
+        if not self.silent:
+            self.engine.edge(self.summary, summary, self.site, compiled, self.engine.disabled(info))
+        self._take_writes(function, summary.self_writes)
+        if self.is_generator(info):
+            return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
+        value = summary.returns
+        if isinstance(value, Tensor | Union) and value.origin is not None and value.origin.path != self.path:
+            return value
+        return value
+
+    def _take_writes(self, function: Function, writes: Mapping[str, Value]) -> None:
+        """A method called on our own `self` set attributes of it."""
+        if self.me is None or not writes or self.env is None:
+            return
+        mine = self.summary.bound
+        if isinstance(function.bound, Instance) and isinstance(mine, Instance) and function.bound.info is mine.info:
+            for name, value in writes.items():
+                path = f"{self.me}.{name}"
+                before = self.env.get(path)
+                self.env[path] = value if before is None else join(before, value)
+                self.note_write(name, value)
+
+    def bind_arguments(self, function: Function, arguments: Arguments) -> dict[str, Value]:
+        """Each parameter's value: what is passed, and what its annotation, default and use say where that is unknown."""
+        info = function.info
+        spec = info.node.args
+        plain = [a.arg for a in spec.posonlyargs + spec.args]
+        bound: dict[str, Value] = {}
+        if function.bound is not None and plain:
+            plain = plain[1:]
+        generic = self.engine.parameters(info)
+        given = list(arguments.args)
+        names = set(plain) | {a.arg for a in spec.kwonlyargs}
+        for name in plain:
+            if given:
+                bound[name] = given.pop(0)
+            elif name in arguments.kwargs:
+                bound[name] = arguments.kwargs[name]
+        for arg in spec.kwonlyargs:
+            if arg.arg in arguments.kwargs:
+                bound[arg.arg] = arguments.kwargs[arg.arg]
+        result: dict[str, Value] = {}
+        for name in [*plain, *(a.arg for a in spec.kwonlyargs)]:
+            value = bound.get(name)
+            if value is None:
+                value = generic.get(name, UNKNOWN) if arguments.starred else self._default(info, name, generic)
+            elif isinstance(value, Unknown):
+                value = generic.get(name, UNKNOWN)
+            result[name] = value
+        if spec.vararg is not None:
+            known = not arguments.starred
+            result[spec.vararg.arg] = Seq("tuple", tuple(given)) if known else generic.get(spec.vararg.arg, UNKNOWN)
+        if spec.kwarg is not None:
+            extra = {k: v for k, v in arguments.kwargs.items() if k not in names}
+            result[spec.kwarg.arg] = Map(extra) if not arguments.starred else generic.get(spec.kwarg.arg, UNKNOWN)
+        return result
+
+    def _default(self, info: FunctionInfo, name: str, generic: Mapping[str, Value]) -> Value:
+        """The default of a parameter that this call leaves out."""
+        default = info.default(name)
+        return generic.get(name, UNKNOWN) if default is None else self._default_value(info, default)
+
+    def _default_value(self, info: FunctionInfo, node: ast.expr) -> Value:
+        if isinstance(node, ast.Constant):
+            return Const(node.value)
+        return self.engine.evaluate(node, info.module)
+
+    def is_generator(self, info: FunctionInfo) -> bool:
+        return self.engine.facts(info).generator
+
+    def instantiate(self, info: ClassInfo, arguments: Arguments, node: ast.AST) -> Value:
+        """`Class(…)`: run `__init__` for its effects, give an instance."""
+        instance = self.engine.instance(info, self.origin(node, "is constructed"))
+        if arguments.starred and not arguments.args:
+            return instance
+        init = self.engine.method(info, "__init__")
+        if init is not None:
+            self.call_function(Function(init, bound=instance), arguments, node)
+            return instance
+        fields = self.engine.fields(info)
+        if fields:
+            attrs = dict(zip(fields, arguments.args, strict=False))
+            attrs.update({k: v for k, v in arguments.kwargs.items() if k in fields})
+            attrs = {k: v for k, v in attrs.items() if not isinstance(v, Unknown)}
+            return self.engine.instance(info, instance.origin, attrs)
+        if instance.isa("torch.autograd.Function"):
+            return UNKNOWN
+        return instance
+
+    def call_instance(self, instance: Instance, arguments: Arguments, node: ast.AST, compiled: bool) -> Value:
+        """`module(x)` and other callable objects."""
+        info = instance.info
+        if info is None:
+            return self.call_external_instance(instance, arguments, node)
+        method = self.engine.method(info, "__call__")
+        if method is None and instance.isa("torch.nn.Module"):
+            self._in_loop_module()
+            method = self.engine.method(info, "forward")
+            if method is None:
+                for base in instance.bases:
+                    if base != "torch.nn.Module" and base.startswith("torch.nn."):
+                        return nn.call(self, base, Instance(None, base, attrs=instance.attrs), arguments, node)
+        if method is None:
+            return UNKNOWN
+        return self.call(self.engine.decorated(Function(method, bound=instance), method, self.scope), arguments, node, compiled)
+
+    def _in_loop_module(self) -> None:
+        for loop in self.loops:
+            loop.calls_module = True
+
+    def function_value(self, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        info = self.module.function_of.get(node)
+        if info is None:
+            info = FunctionInfo(self.module, f"{self.summary.name.partition(':')[2]}.<lambda>", node)
+            self.module.function_of[node] = info
+        return Function(info, closure=self)
+
+    def super_attribute(self, name: str) -> Value:
+        info = self.summary.info
+        bound = self.summary.bound
+        frame = self.parent
+        while info is not None and info.cls is None and frame is not None:
+            info, bound, frame = frame.summary.info, frame.summary.bound, frame.parent
+        if info is None or info.cls is None or bound is None:
+            return UNKNOWN
+        owner = bound.info if isinstance(bound, Instance | Class) else info.cls
+        method = self.engine.method(owner or info.cls, name, after=info.cls)
+        if method is not None:
+            static = "staticmethod" in method.decorators
+            return Function(method, bound=None if static else bound)
+        for base in self.engine.bases(info.cls):
+            if base not in ("object", "abc.ABC"):
+                return Method(name, Instance(None, base, attrs={"": bound}))
+        return UNKNOWN
+
+    # -- out of the project ------------------------------------------------------------------------------------------
+
+    def call_external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+        result = torch_api.call(self, name, arguments, node)
+        self._tell_call(name, arguments, None, result, node)
+        return result
+
+    def call_external_instance(self, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:
+        if instance.isa("torch.nn.Module") or nn.is_module(instance.external):
+            self._in_loop_module()
+            result = nn.call(self, instance.external, instance, arguments, node)
+            self._tell_call(f"{instance.external}.__call__", arguments, instance, result, node)
+            return result
+        result = objects.call(self, instance, arguments, node)
+        self._tell_call(f"{instance.external}.__call__", arguments, instance, result, node)
+        return result
+
+    def call_method(self, method: Method, arguments: Arguments, node: ast.AST) -> Value:
+        receiver = method.receiver
+        match receiver:
+            case Tensor():
+                result = tensor_model.call(self, receiver, method.name, arguments, node)
+                if method.name in ("backward",):
+                    self._training()
+                owner = "numpy.ndarray" if receiver.kind == "numpy" else "Tensor"
+            case Instance():
+                result = objects.method(self, receiver, method.name, arguments, node)
+                owner = objects.owner(receiver)
+                if owner == "torch.optim.Optimizer" and method.name == "step":
+                    self._training()
+            case _:
+                result = containers.method(self, receiver, method.name, arguments, node)
+                owner = containers.owner(receiver)
+        self._tell_call(f"{owner}.{method.name}", arguments, receiver, result, node)
+        return result
+
+    def _training(self) -> None:
+        for loop in self.loops:
+            loop.trains = True
+
+    def _tell_call(
+        self, target: str, arguments: Arguments, receiver: Value | None, result: Value, node: ast.AST
+    ) -> None:
+        if self.wants(Call, target):
+            discarded = isinstance(self.statement, ast.Expr) and self.statement.value is node
+            self.emit(
+                Call(
+                    node, self.site, self.statement, target, arguments.args, arguments.kwargs, receiver, result, discarded,
+                    arguments.starred,
+                )
+            )  # fmt: skip
+
+    def convert(self, node: ast.AST, value: Value, kind: str) -> None:
+        """A tensor (or a container's element) becomes a Python number."""
+        if any(isinstance(v, Tensor) for v in ((value,) if not isinstance(value, Union) else value.options)):
+            if self.wants(Convert):
+                self.emit(Convert(node, self.site, self.statement, value, kind))
+
+    def _callbacks(self, arguments: Arguments, node: ast.AST) -> None:
+        """Functions passed to a callee nobody knows are taken to be called, with arguments nobody knows."""
+        for value in (*arguments.args, *arguments.kwargs.values()):
+            if isinstance(value, Function) and (value.closure is not None or value.info.cls is None):
+                self.call_back(value, [], node)
+
+    def call_back(self, function: Value, args: Sequence[Value], node: ast.AST) -> Value:
+        """Call a function passed as an argument with these values, what is missing taken from its parameters' uses."""
+        return self.call(function, Arguments(list(args), {}, True, None), node)
+
+    # -- attributes of objects -----------------------------------------------------------------------------------------
+
+    def instance_attribute(self, instance: Instance, name: str, node: ast.AST) -> Value:
+        known = instance.attrs.get(name)
+        if known is not None:
+            return known
+        info = instance.info
+        if info is None:
+            return objects.attribute(self, instance, name, node)
+        value = self.engine.attribute(info, name)
+        if value is not None and not isinstance(value, Unknown):
+            return value
+        method = self.engine.method(info, name)
+        if method is not None:
+            kinds = method.decorators
+            function = self.engine.class_attribute(info, name, instance)
+            if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
+                return self.call(function, Arguments([], {}, False, None), node)
+            return function
+        found = self.engine.class_attribute(info, name, instance)
+        if not isinstance(found, Unknown):
+            return found
+        if value is not None:
+            return value
+        return objects.attribute(self, instance, name, node)
+
+    def container_attribute(self, base: Value, name: str) -> Value:
+        if isinstance(base, Seq) and base.items is not None and len(base.items) == 2 and name in ("values", "indices"):
+            return base.items[name == "indices"]  # of torch.max, sort, topk
+        return Method(name, base)
+
+    def instance_item(self, instance: Instance, index: Value, node: ast.AST) -> Value:
+        """`object[index]` for module containers and objects with `__getitem__`."""
+        if instance.external in nn.CONTAINERS:
+            self.convert(node, index, "index")
+            return nn.item(instance, index)
+        if instance.info is not None:
+            getter = self.engine.method(instance.info, "__getitem__")
+            if getter is not None:
+                return self.call_function(Function(getter, bound=instance), Arguments([index], {}, False, None), node)
+            for base in instance.bases:
+                if base in nn.CONTAINERS:
+                    return UNKNOWN
+        return UNKNOWN
+
+    # -- iteration -----------------------------------------------------------------------------------------------------
+
+    def element_of(self, value: Value, node: ast.AST) -> Value:
+        """What iterating over a value yields."""
+        match value:
+            case Seq():
+                return value.any_item()
+            case Map():
+                return value.key if value.items is None else join_all(Const(k) for k in value.items)
+            case Tensor():
+                rank = value.rank - 1 if value.rank else None
+                return Tensor(
+                    value.device, value.dtype, rank, kind="numpy" if value.kind == "numpy" else "",
+                    origin=self.origin(node, "is iterated over", value),
+                )  # fmt: skip
+            case Instance():
+                if value.external == BATCH:
+                    return value
+                if value.external in nn.CONTAINERS:
+                    return nn.element(value)
+                if value.external in ("torch.utils.data.DataLoader", "<loader>"):
+                    return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, "is loaded"))
+                if value.info is not None:
+                    iterator = self.engine.method(value.info, "__iter__")
+                    if iterator is not None:
+                        result = self.call_function(Function(iterator, bound=value), Arguments([], {}, False, None), node)
+                        return result.any_item() if isinstance(result, Seq) else UNKNOWN
+                return UNKNOWN
+            case Const(value=str()) | Scalar(type="str"):
+                return Scalar("str", Flow.STATIC)
+            case Union():
+                found = [self.element_of(v, node) for v in value.options if not (isinstance(v, Const) and v.value is None)]
+                return join_all(found) if found else UNKNOWN
+        return UNKNOWN
+
+    # -- changes in place ----------------------------------------------------------------------------------------------
+
+    def _update_receiver(self, func: ast.Attribute, callee: Value, arguments: Arguments, node: ast.Call) -> None:
+        """`xs.append(v)` and the like change what the name `xs` holds."""
+        if not isinstance(callee, Method) or not isinstance(callee.receiver, Seq | Map):
+            return
+        changed = containers.mutated(callee.receiver, callee.name, arguments)
+        if changed is None:
+            return
+        path = self.dotted(func.value)
+        if callee.name in ("append", "add") and arguments.args and path is not None:
+            self.accumulate(node, path, "append", callee.receiver, arguments.args[0])
+        if path is not None and self.env is not None:
+            self.env[path] = changed
+            if self.me is not None and path.startswith(self.me + ".") and path.count(".") == 1:
+                self.note_write(path[len(self.me) + 1 :], changed)
+
+    def _setattr(self, node: ast.Call, arguments: Arguments) -> None:
+        name = arguments.args[1]
+        if isinstance(name, Const) and isinstance(name.value, str):
+            path = self.dotted(node.args[0])
+            if path is not None:
+                self.bind(f"{path}.{name.value}", arguments.args[2])
+                if path == self.me:
+                    self.note_write(name.value, arguments.args[2])
+
+    def contains_tensor(self, value: Value) -> bool:
+        """Whether a value is, or certainly holds, a tensor (modules count: they hold parameters)."""
+        return any(
+            isinstance(v, Tensor) or (isinstance(v, Instance) and v.isa("torch.nn.Module", BATCH)) for v in walk(value)
+        )
+
+    def known_tensor(self, value: Value) -> Tensor | None:
+        return tensor_of(value)
+
+    def none(self) -> Value:
+        return NONE
+
+    def store(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def iterate(self, value: Value, node: ast.AST, kind: str) -> Value:
+        raise NotImplementedError
+
+    def is_loader(self, value: Value) -> bool:
+        raise NotImplementedError
+
+
+__all__ = ["Any", "Arguments", "Calls"]

@@ -1,0 +1,434 @@
+"""The analysis of a whole project: scopes, classes, and functions interpreted once for each context and remembered."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from compilelint.engine.annotations import annotated
+from compilelint.engine.events import Event, Site
+from compilelint.engine.facts import Facts, facts_of
+from compilelint.engine.scope import Scope
+from compilelint.engine.summary import Edge, Summary
+from compilelint.engine.usage import scan
+from compilelint.engine.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Compiled,
+    Const,
+    External,
+    Flow,
+    Function,
+    Instance,
+    Map,
+    Namespace,
+    Origin,
+    Partial,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    join,
+    key,
+    scalar_type,
+)
+from compilelint.models.names import canonical
+from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.project import Project
+
+MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
+MAX_CALL_DEPTH = 14  # nested interpretation of calls
+MAX_NODES = 60_000  # syntax nodes of one function (a context of it); past that it is cut short
+
+TRANSPARENT = "transparent"
+
+
+class Interest(Protocol):
+    """Which events anybody wants, so that the others are never built."""
+
+    def wants(self, event: type[Event], target: str = "") -> bool: ...
+
+
+class Engine:
+    def __init__(self, project: Project, interest: Interest, tables: Any) -> None:
+        self.project = project
+        self.interest = interest
+        self.tables = tables
+        self.bounds: dict[str, int] = {}
+        self.depth = 0
+        self.keep_values: set[FunctionInfo | Module] = set()
+        self.compile_roots: list[Summary] = []
+        self.hooks: list[tuple[Instance, Summary]] = []
+        self._scopes: dict[str, Scope] = {}
+        self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
+        self._generic: dict[FunctionInfo, Summary] = {}
+        self._modules: dict[str, Summary] = {}
+        self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
+        self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
+        self._attrs: dict[ClassInfo, dict[str, Value]] = {}
+        self._attr_pending: set[tuple[ClassInfo, str]] = set()
+        self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
+        self._run: Callable[..., Any] | None = None
+
+    # -- names -----------------------------------------------------------------------------------------------------
+
+    def scope(self, module: Module) -> Scope:
+        found = self._scopes.get(module.name)
+        if found is None or found.module is not module:
+            found = self._scopes[module.name] = Scope(self, module)
+        return found
+
+    def namespace(self, name: str) -> Value:
+        """What `import name` binds: a module of the project, or a name outside."""
+        if self.project.owns(name):
+            return Namespace(name) if self.project.find(name) is not None else UNKNOWN
+        return External(canonical(name))
+
+    def submodule(self, package: str, name: str) -> Value:
+        full = f"{package}.{name}" if package else name
+        return Namespace(full) if self.project.find(full) is not None else UNKNOWN
+
+    def member(self, value: Value, name: str) -> Value:
+        """`value.name` for modules, outside names and classes."""
+        match value:
+            case Namespace():
+                module = self.project.find(value.name)
+                if module is not None:
+                    own = self.scope(module).own(name)
+                    if own is not None:
+                        return own
+                return self.submodule(value.name, name)
+            case External():
+                return External(canonical(f"{value.name}.{name}"))
+            case Class():
+                return self.class_attribute(value.info, name, None)
+        return UNKNOWN
+
+    # -- classes ---------------------------------------------------------------------------------------------------
+
+    def mro(self, info: ClassInfo) -> list[ClassInfo | str]:
+        """The class, its project bases and the canonical names of its outside bases, nearest first."""
+        found = self._mro.get(info)
+        if found is not None:
+            return found
+        order: list[ClassInfo | str] = [info]
+        self._mro[info] = order  # a cycle ends here
+        scope = self.scope(info.module)
+        for base in info.node.bases:
+            if isinstance(base, ast.Subscript):
+                base = base.value
+            value = scope.static(base)
+            for option in value.options if isinstance(value, Union) else (value,):
+                if isinstance(option, Class):
+                    order.extend(b for b in self.mro(option.info) if b not in order)
+                elif isinstance(option, External) and option.name not in order:
+                    order.append(option.name)
+                elif isinstance(option, Unknown) and isinstance(base, ast.Attribute | ast.Name) and "?" not in order:
+                    order.append("?")
+        return order
+
+    def bases(self, info: ClassInfo) -> tuple[str, ...]:
+        """Outside base names; a class with a `forward` and a base nobody knows is taken for an nn.Module."""
+        names = [b for b in self.mro(info) if isinstance(b, str)]
+        foreign = [n for n in names if n not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol")]
+        if foreign and "torch.nn.Module" not in names and "torch.autograd.Function" not in names:
+            if any(n.startswith("torch.nn.") for n in names):
+                names.append("torch.nn.Module")
+            elif any(isinstance(b, ClassInfo) and "forward" in b.methods for b in self.mro(info)):
+                names.append("torch.nn.Module")
+        if any(n.startswith("torch.optim.") for n in names):
+            names.append("torch.optim.Optimizer")
+        return tuple(n for n in names if n != "?")
+
+    def instance(self, info: ClassInfo, origin: Origin | None = None, attrs: Mapping[str, Value] | None = None) -> Instance:
+        return Instance(info, "", self.bases(info), attrs or {}, origin=origin)
+
+    def method(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> FunctionInfo | None:
+        """The function that `name` means on an instance; `after`: past that class in the order (super())."""
+        seen = after is None
+        for base in self.mro(info):
+            if isinstance(base, ClassInfo):
+                if seen and name in base.methods:
+                    return base.methods[name]
+                if base is after:
+                    seen = True
+        return None
+
+    def class_attribute(self, info: ClassInfo, name: str, receiver: Value | None) -> Value:
+        """An attribute looked up on a class: a method (bound to `receiver` where it is an instance) or a class variable."""
+        for base in self.mro(info):
+            if not isinstance(base, ClassInfo):
+                continue
+            if name in base.methods:
+                function = base.methods[name]
+                kinds = set(function.decorators)
+                if "staticmethod" in kinds:
+                    return self.decorated(Function(function), function, self.scope(base.module))
+                if "classmethod" in kinds:
+                    return self.decorated(Function(function, bound=Class(info)), function, self.scope(base.module))
+                return self.decorated(Function(function, bound=receiver), function, self.scope(base.module))
+            if name in base.attributes:
+                return self.evaluate(base.attributes[name], base.module)  # type: ignore[arg-type]
+            if name in base.annotations:
+                return annotated(base.annotations[name], self.scope(base.module), str(base.module.path))
+            nested = f"{base.qualname}.{name}"
+            for klass in base.module.classes:
+                if klass.qualname == nested:
+                    return Class(klass)
+        return UNKNOWN
+
+    def init_attributes(self, info: ClassInfo) -> dict[str, Value]:
+        """What the attributes of an instance are once `__init__` is done, its arguments taken as annotated."""
+        found = self._attrs.get(info)
+        if found is not None:
+            return found
+        self._attrs[info] = {}
+        init = self.method(info, "__init__")
+        if init is not None:
+            summary = self.generic(init, self.instance(info))
+            self._attrs[info] = dict(summary.self_writes)
+        return self._attrs[info]
+
+    def attribute(self, info: ClassInfo, name: str) -> Value | None:
+        """`self.name` of an instance about which nothing more is known; None when no class says anything of it."""
+        known = self._lazy_attrs.get((info, name))
+        if known is not None:
+            return known
+        if (info, name) in self._attr_pending:
+            return UNKNOWN
+        value = self.init_attributes(info).get(name)
+        writers = [
+            writer
+            for base in self.mro(info)
+            if isinstance(base, ClassInfo)
+            for writer in base.stores.get(name, ())
+            if writer.name != "__init__"
+        ]
+        if value is None and not writers:
+            return None
+        if writers and len(writers) <= 4:
+            self._attr_pending.add((info, name))
+            try:
+                for writer in writers:
+                    if writer.cls is not None and self.depth < MAX_CALL_DEPTH:
+                        written = self.generic(writer).self_writes.get(name, UNKNOWN)
+                        value = written if value is None else join(value, written)
+            finally:
+                self._attr_pending.discard((info, name))
+        elif writers:
+            value = UNKNOWN
+        result = value if value is not None else UNKNOWN
+        if not self._attr_pending:
+            self._lazy_attrs[(info, name)] = result
+        return result
+
+    def fields(self, info: ClassInfo) -> list[str]:
+        """The annotated fields of a dataclass or named tuple, in order."""
+        names: list[str] = []
+        for base in reversed([b for b in self.mro(info) if isinstance(b, ClassInfo)]):
+            names.extend(n for n in base.annotations if n not in names)
+        return names
+
+    # -- functions -------------------------------------------------------------------------------------------------
+
+    def decorated(self, function: Value, info: FunctionInfo, scope: Scope) -> Value:
+        """What a function's decorators make of it, as far as that matters: compiled ones enter a region when called."""
+        if isinstance(info.node, ast.Lambda):
+            return function
+        value = function
+        for node in reversed(info.node.decorator_list):
+            call = node if isinstance(node, ast.Call) else None
+            target = scope.static(call.func if call is not None else node)
+            if isinstance(target, External):
+                if target.name == "torch.compile":
+                    value = Compiled(value)
+                elif target.name == "functools.partial" and call is not None and call.args:
+                    inner = scope.static(call.args[0])
+                    if isinstance(inner, External) and inner.name == "torch.compile":
+                        value = Compiled(value)
+        return value
+
+    def facts(self, info: FunctionInfo) -> Facts:
+        if info.facts is None:
+            info.facts = facts_of(info.node)
+        assert isinstance(info.facts, Facts)
+        return info.facts
+
+    def disabled(self, info: FunctionInfo) -> bool:
+        """Whether torch.compiler.disable (or a known equivalent) keeps Dynamo out of a function."""
+        if isinstance(info.node, ast.Lambda) or not info.decorators:
+            return False
+        scope = self.scope(info.module)
+        for node in info.node.decorator_list:
+            target = scope.static(node.func if isinstance(node, ast.Call) else node)
+            if isinstance(target, External) and target.name in ("torch.compiler.disable", "torch.jit.unused", "torch.jit.ignore"):
+                return target.name == "torch.compiler.disable"
+        return False
+
+    def parameters(self, info: FunctionInfo) -> dict[str, Value]:
+        """Each parameter's value judged by annotation, default and use: what a caller nobody saw would pass."""
+        found = self._defaults.get(info)
+        if found is not None:
+            return found
+        result: dict[str, Value] = {}
+        self._defaults[info] = result
+        args = info.node.args
+        path = str(info.module.path)
+        scope = self.scope(info.module)
+        plain = args.posonlyargs + args.args
+        defaults: dict[str, ast.expr] = {}
+        for arg, default in zip(reversed(plain), reversed(args.defaults), strict=False):
+            defaults[arg.arg] = default
+        for arg, maybe in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            if maybe is not None:
+                defaults[arg.arg] = maybe
+        everything = plain + args.kwonlyargs
+        untyped: set[str] = set()
+        for arg in everything:
+            value = annotated(arg.annotation, scope, path, arg)
+            if isinstance(value, Unknown):
+                untyped.add(arg.arg)
+            given = defaults.get(arg.arg)
+            if isinstance(given, ast.Constant):
+                if given.value is None:
+                    value = join(NONE, value) if not isinstance(value, Unknown) else UNKNOWN
+                elif isinstance(value, Unknown) and arg.annotation is None and (kind := scalar_type(given.value)):
+                    value = Scalar(kind, Flow.STATIC)
+                    untyped.discard(arg.arg)
+            result[arg.arg] = value
+        if untyped:
+            uses = scan(info.node, untyped, scope.static)
+            for name, node in uses.tensors.items():
+                tensor = Tensor(origin=Origin(path, node, "is an operation of tensors alone"))
+                given = defaults.get(name)
+                optional = isinstance(given, ast.Constant) and given.value is None
+                result[name] = join(NONE, tensor) if optional else tensor
+        if args.vararg is not None:
+            element = annotated(args.vararg.annotation, scope, path, args.vararg)
+            result[args.vararg.arg] = Seq("tuple", None, element)
+        if args.kwarg is not None:
+            result[args.kwarg.arg] = Map(None, Scalar("str"), annotated(args.kwarg.annotation, scope, path, args.kwarg))
+        return result
+
+    def receiver(self, info: FunctionInfo) -> Value | None:
+        """`self` or `cls` of a method interpreted on its own."""
+        if info.cls is None or "staticmethod" in info.decorators:
+            return None
+        return Class(info.cls) if "classmethod" in info.decorators else self.instance(info.cls)
+
+    def generic(self, info: FunctionInfo, bound: Value | None = None) -> Summary:
+        """The function interpreted on its own: parameters as annotated or used."""
+        bound = bound if bound is not None else self.receiver(info)
+        owner = bound.info if isinstance(bound, Instance) else None
+        if owner is not None and owner is not info.cls:
+            return self.call(Function(info, bound=bound), dict(self.parameters(info)), generic=True)
+        found = self._generic.get(info)
+        if found is None:
+            found = self._generic[info] = Summary(info.module, info, dict(self.parameters(info)), generic=True, bound=bound)
+            self._interpret(found)
+        return found
+
+    def call(self, function: Function, arguments: dict[str, Value], generic: bool = False) -> Summary:
+        """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
+        info = function.info
+        contexts = self._contexts.setdefault(info, {})
+        context = (
+            tuple(key(v) for v in arguments.values()),
+            None if function.bound is None else key(function.bound),
+            id(function.closure),
+        )
+        found = contexts.get(context)
+        if found is not None:
+            return found
+        if function.closure is None and self.depth >= MAX_CALL_DEPTH:
+            self.hit("call depth")
+            return self._generic.get(info) or Summary(info.module, info, arguments)
+        if len(contexts) >= MAX_CONTEXTS and function.closure is None:
+            self.hit("contexts")
+            return self.generic(info)
+        if self.depth >= MAX_CALL_DEPTH * 2:
+            self.hit("call depth")
+            return Summary(info.module, info, arguments)
+        found = contexts[context] = Summary(
+            info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound
+        )
+        self._interpret(found)
+        return found
+
+    def top_level(self, module: Module) -> Summary:
+        """A module's own statements."""
+        found = self._modules.get(module.name)
+        if found is None or found.module is not module:
+            found = self._modules[module.name] = Summary(module, None, generic=True)
+            self._interpret(found)
+        return found
+
+    def _interpret(self, summary: Summary) -> None:
+        from compilelint.engine.run import Run
+
+        self.depth += 1
+        try:
+            Run(self, summary).execute()
+        finally:
+            self.depth -= 1
+            summary.done = True
+
+    def evaluate(self, node: ast.expr, module: Module) -> Value:
+        """The value of an expression at a module's top level; no events."""
+        from compilelint.engine.run import Run
+
+        if isinstance(node, ast.Constant):
+            return Const(node.value)
+        if self.depth >= MAX_CALL_DEPTH * 2:
+            self.hit("call depth")
+            return UNKNOWN
+        self.depth += 1
+        try:
+            run = Run(self, Summary(module, None))
+            run.silent = 1
+            return run.evaluate(node)
+        finally:
+            self.depth -= 1
+
+    def add_compile_root(self, function: Value, args: Sequence[Value] = ()) -> None:
+        """Remember that a function (or a module's forward) is compiled, even where nobody is seen to call it."""
+        match function:
+            case Function(info=info, bound=bound):
+                if function.closure is None:
+                    self.compile_roots.append(self.generic(info, bound))
+            case Instance(info=info) if info is not None:
+                forward = self.method(info, "forward")
+                if forward is not None:
+                    self.compile_roots.append(self.generic(forward, function))
+            case Class(info=info):
+                forward = self.method(info, "forward")
+                if forward is not None:
+                    self.compile_roots.append(self.generic(forward, self.instance(info)))
+            case Partial(func=func):
+                self.add_compile_root(func)
+            case Compiled(inner=inner):
+                self.add_compile_root(inner)
+            case Union(options=choices):
+                for choice in choices:
+                    self.add_compile_root(choice)
+
+    def summaries(self) -> list[Summary]:
+        """Every context interpreted so far."""
+        found = list(self._modules.values()) + list(self._generic.values())
+        for contexts in self._contexts.values():
+            found.extend(contexts.values())
+        return found
+
+    def seen(self, info: FunctionInfo) -> bool:
+        """Whether a function was interpreted in any context."""
+        return bool(self._contexts.get(info)) or info in self._generic
+
+    def hit(self, bound: str) -> None:
+        self.bounds[bound] = self.bounds.get(bound, 0) + 1
+
+    def edge(self, caller: Summary, callee: Summary, site: Site, compiled: bool, disabled: bool) -> None:
+        caller.edges.append(Edge(callee, site, compiled, disabled))

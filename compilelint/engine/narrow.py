@@ -1,0 +1,251 @@
+"""What a test tells: the values of names once it held or failed, and the gates of the code behind it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from compilelint.engine.values import (
+    Class,
+    Const,
+    External,
+    Instance,
+    Map,
+    Origin,
+    Scalar,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+    without_none,
+)
+
+if TYPE_CHECKING:
+    from compilelint.engine.expressions import Expressions
+
+COMPILING = {"torch.compiler.is_compiling", "torch._dynamo.is_compiling", "torch.compiler.is_dynamo_compiling"}
+COMPILING_NAMES = ("is_compiling", "is_torchdynamo_compiling", "is_dynamo_compiling", "is_torch_compiling")
+TRACING = {"torch.jit.is_tracing", "torch._C._get_tracing_state", "torch.jit.is_scripting", "torch.onnx.is_in_onnx_export"}
+HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
+EVERY = ("every", "interval", "freq", "period", "steps", "log", "print", "eval", "save")
+
+
+class Narrowing:
+    """The result for one truth value: new values by path, gates added; `dead` when it can't happen."""
+
+    __slots__ = ("dead", "gates", "values")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Value] = {}
+        self.gates: set[str] = set()
+        self.dead = False
+
+
+def narrow(run: Expressions, test: ast.expr, truth: bool) -> Narrowing:
+    result = Narrowing()
+    _narrow(run, test, truth, result)
+    return result
+
+
+def _narrow(run: Expressions, test: ast.expr, truth: bool, out: Narrowing) -> None:
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            _narrow(run, operand, not truth, out)
+        case ast.BoolOp(op=op, values=values):
+            if isinstance(op, ast.And) is truth:
+                for value in values:
+                    _narrow(run, value, truth, out)
+            else:
+                gates = []
+                for value in values:
+                    inner = Narrowing()
+                    _narrow(run, value, truth, inner)
+                    gates.append(inner.gates)
+                out.gates |= set.intersection(*gates)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            _compare(run, left, op, right, truth, out)
+        case ast.Call():
+            _call(run, test, truth, out)
+        case ast.NamedExpr(target=target):
+            _truthy(run, target, truth, out)
+        case ast.Name() | ast.Attribute():
+            _truthy(run, test, truth, out)
+        case ast.BinOp(op=ast.Mod()):
+            if not truth:
+                out.gates.add("every-n")
+
+
+def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> None:
+    path = run.dotted(node)
+    if path is None:
+        return
+    if path.endswith(".training"):
+        out.gates.add("training" if truth else "eval")
+    value = run.peek(node)
+    if truth and isinstance(value, Union):
+        out.values[path] = without_none(value)
+
+
+def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
+    equal = isinstance(op, ast.Is | ast.Eq)
+    if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and isinstance(right, ast.Constant) and right.value is None:
+        path = run.dotted(left.target if isinstance(left, ast.NamedExpr) else left)
+        if path is not None:
+            value = run.peek(left)
+            if equal is truth:
+                if isinstance(value, Union) and any(isinstance(v, Const) and v.value is None for v in value.options):
+                    out.values[path] = Const(None)
+                elif isinstance(value, Unknown):
+                    out.values[path] = Const(None)
+            elif isinstance(value, Union):
+                out.values[path] = without_none(value)
+        return
+    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, ast.Eq | ast.NotEq):
+        if isinstance(op, ast.Eq) is truth:
+            out.gates.add("every-n")
+        return
+    if isinstance(left, ast.Name) and left.id == "__name__" and isinstance(op, ast.Eq) and truth:
+        out.gates.add("main")
+        return
+    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot) and equal is truth:
+        for side in (left, right):
+            if isinstance(side, ast.Attribute):
+                value = run.scope.static(side)
+                if isinstance(value, External) and value.name in HALF:
+                    out.gates.add("half")
+    if isinstance(op, ast.In) and truth:
+        for element in right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else ():
+            value = run.scope.static(element)
+            if isinstance(value, External) and value.name in HALF:
+                out.gates.add("half")
+    if isinstance(op, ast.Eq) and truth and isinstance(right, ast.Constant) and type(right.value) is int:
+        value = run.peek(left)
+        if run.loops and isinstance(value, Scalar) and isinstance(left, ast.Name):
+            out.gates.add("once")
+
+
+def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None:
+    func = test.func
+    callee = run.peek(func)
+    name = callee.name if isinstance(callee, External) else ""
+    last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    if name in COMPILING or last in COMPILING_NAMES:
+        out.gates.add("compiling" if truth else "not-compiling")
+    elif name in TRACING:
+        if truth:
+            out.dead = True
+    elif name == "torch.is_tensor" and test.args:
+        _isinstance(run, test.args[0], [External("torch.Tensor")], truth, out)
+    elif name == "isinstance" and len(test.args) == 2:
+        kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
+        values: list[Value] = []
+        for kind in kinds:
+            if isinstance(kind, ast.BinOp):
+                values += [run.scope.static(kind.left), run.scope.static(kind.right)]
+            else:
+                values.append(run.scope.static(kind) if run.dotted(kind) else run.peek(kind))
+        _isinstance(run, test.args[0], values, truth, out)
+
+
+def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: bool, out: Narrowing) -> None:
+    path = run.dotted(node)
+    if path is None:
+        return
+    value = run.peek(node)
+    if isinstance(value, Unknown):
+        if truth and len(kinds) == 1:
+            out.values[path] = _instance_of(run, kinds[0], node)
+        return
+    kept = tuple(v for v in options(value) if (is_a(run, v, kinds)) in (truth, None))
+    if not kept:
+        out.dead = True
+    else:
+        out.values[path] = kept[0] if len(kept) == 1 else Union(kept, origin=value.origin)
+
+
+def _instance_of(run: Expressions, kind: Value, node: ast.AST) -> Value:
+    from compilelint.engine.annotations import SCALARS, TENSOR_TYPES
+
+    if isinstance(kind, External):
+        if kind.name in TENSOR_TYPES:
+            return Tensor(origin=Origin(run.path, node, "was tested with isinstance"))
+        if kind.name in SCALARS:
+            return Scalar(SCALARS[kind.name])
+        if kind.name == "dict":
+            return Map(None)
+        if kind.name in ("list", "tuple"):
+            return Seq(kind.name, None)
+        if kind.name == "numpy.ndarray":
+            return run.numpy_array(node)
+        if "." in kind.name and kind.name.rpartition(".")[2][:1].isupper():
+            return Instance(None, kind.name)
+    if isinstance(kind, Class):
+        return run.engine.instance(kind.info)
+    return Unknown()
+
+
+def is_a(run: Expressions, value: Value, kinds: list[Value]) -> bool | None:
+    """Whether a value is an instance of one of the classes: True, False, or None where that can't be said."""
+    if isinstance(value, Unknown):
+        return None
+    doubt = False
+    for kind in kinds:
+        answer = _is_one(run, value, kind)
+        if answer:
+            return True
+        doubt = doubt or answer is None
+    return None if doubt else False
+
+
+_PYTHON = {"int": (int, bool), "float": (float,), "bool": (bool,), "str": (str,)}
+
+
+def _is_one(run: Expressions, value: Value, kind: Value) -> bool | None:
+    from compilelint.engine.annotations import TENSOR_TYPES
+
+    if isinstance(kind, Class):
+        if isinstance(value, Instance):
+            if value.info is None:
+                return None
+            if any(b is kind.info for b in run.engine.mro(value.info)):
+                return True
+            return None  # a subclass of what was annotated may be meant
+        return False if isinstance(value, Tensor | Const | Scalar | Seq | Map) else None
+    if not isinstance(kind, External):
+        return None
+    name = kind.name
+    match value:
+        case Tensor():
+            if value.kind == "numpy":
+                return name == "numpy.ndarray"
+            if name == "torch.nn.Parameter":
+                return True if value.kind == "parameter" else None
+            if name in TENSOR_TYPES:
+                return True
+            known = name in ("int", "float", "bool", "str", "list", "tuple", "dict", "numpy.ndarray", "type", "set", "NoneType")
+            return False if known or name.startswith(("torch.nn.", "collections.", "typing.", "numbers.", "PIL.")) else None
+        case Const():
+            if name in _PYTHON:
+                return isinstance(value.value, _PYTHON[name])
+            return False if name in TENSOR_TYPES or name in ("list", "tuple", "dict", "numpy.ndarray") else None
+        case Scalar():
+            if name == value.type:
+                return True
+            if name in _PYTHON:
+                return None if value.type in ("number", "int") or name in ("int", "float") else False
+            return False if name in TENSOR_TYPES or name in ("list", "tuple", "dict", "numpy.ndarray") else None
+        case Seq():
+            if name == value.kind:
+                return True
+            return False if name in TENSOR_TYPES or name in ("int", "float", "bool", "str", "dict", "numpy.ndarray") else None
+        case Map():
+            if name in ("dict", "collections.abc.Mapping", "typing.Mapping"):
+                return True
+            return False if name in TENSOR_TYPES or name in ("int", "float", "bool", "str", "list", "tuple") else None
+        case Instance():
+            if value.isa(name):
+                return True
+            return False if name in TENSOR_TYPES or name in ("int", "float", "bool", "str", "list", "tuple") else None
+    return None

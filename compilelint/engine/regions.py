@@ -1,0 +1,174 @@
+"""Regions: which contexts Dynamo traces, which run every step, which only once, and by whom they are reached."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterable
+
+from compilelint.engine.engine import Engine
+from compilelint.engine.events import Site
+from compilelint.engine.summary import Summary
+from compilelint.engine.values import BATCH, Compiled, Function, Instance, Tensor, walk
+from compilelint.finding import Region, RegionKind
+from compilelint.source.module import FunctionInfo
+
+RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
+# the parts of the nn.Module protocol that run when a model is built, loaded or shown
+SETUP = frozenset(
+    """__init__ __new__ __init_subclass__ __post_init__ __repr__ __str__ __getstate__ __setstate__ __reduce__ __del__
+    extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict _load_from_state_dict
+    _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
+)
+STEPS = frozenset("training_step validation_step test_step predict_step".split())
+
+
+class Regions:
+    """The region of every context, found by reachability along the calls seen."""
+
+    def __init__(self, engine: Engine, roots: Iterable[str] = ()) -> None:
+        self.engine = engine
+        self.regions: dict[Summary, Region] = {}
+        summaries = engine.summaries()
+        self._setup = _setup_only(summaries)
+        self._spread("compiled", self._compiled_roots(summaries, set(roots)))
+        self._spread("forward", self._forward_roots(summaries))
+        self._spread("step", self._step_roots(summaries))
+        self._spread("library", self._library_roots(summaries))
+
+    def of(self, summary: Summary) -> Region:
+        found = self.regions.get(summary)
+        if found is not None:
+            return found
+        return Region("cold", summary.name, "runs once, as far as is known")
+
+    def at(self, summary: Summary, site: Site) -> Region:
+        """The region of one site: inside a step loop it is hot, beside one it is not."""
+        region = self.of(summary)
+        if RANK[region.kind] >= RANK["forward"]:
+            return region
+        if any(loop.is_step for loop in site.loops):
+            return Region("step", summary.name, "runs at each step of this loop")
+        if summary.trains and region.kind != "step":
+            return Region("cold", summary.name, "stands beside the training loop, not in it")
+        return region
+
+    def _spread(self, kind: RegionKind, roots: list[tuple[Summary, str]]) -> None:
+        queue = deque()
+        for summary, why in roots:
+            if summary not in self.regions:
+                self.regions[summary] = Region(kind, summary.name, why)
+                queue.append(summary)
+        while queue:
+            caller = queue.popleft()
+            region = self.regions[caller]
+            for edge in caller.edges:
+                callee = edge.callee
+                if callee in self.regions or callee.info is not None and callee.info in self._setup and kind != "compiled":
+                    continue
+                if kind == "compiled" and (edge.disabled or "not-compiling" in edge.site.gates):
+                    continue
+                if kind == "library" and not self._in_tensor_code(caller, edge.site):
+                    continue
+                self.regions[callee] = Region(kind, region.root, f"is called from {caller.name}")
+                queue.append(callee)
+
+    def _in_tensor_code(self, caller: Summary, site: Site) -> bool:
+        return not caller.trains or any(loop.is_step for loop in site.loops)
+
+    def _compiled_roots(self, summaries: list[Summary], names: set[str]) -> list[tuple[Summary, str]]:
+        roots = [(s, "is passed to torch.compile") for s in self.engine.compile_roots]
+        for summary in summaries:
+            for edge in summary.edges:
+                if edge.compiled and not edge.disabled:
+                    roots.append((edge.callee, "is compiled where it is called"))
+            info = summary.info
+            if info is None:
+                continue
+            if info.id in names:
+                roots.append((summary, "is named as a compile root in the settings"))
+            elif info.decorators:
+                value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
+                if isinstance(value, Compiled):
+                    roots.append((summary, "is decorated with torch.compile"))
+        for instance, hook in self.engine.hooks:
+            compiled = {s.info.cls for s, _ in roots if s.info is not None and s.info.cls is not None}
+            if instance.info in compiled or any(s.info is not None for s, _ in roots):
+                roots.append((hook, "is a hook of a compiled module"))
+        return roots
+
+    def _forward_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
+        roots = [
+            (summary, "is an nn.Module's forward")
+            for summary in summaries
+            if summary.info is not None
+            and summary.info.name == "forward"
+            and summary.info.cls is not None
+            and "torch.nn.Module" in self.engine.bases(summary.info.cls)
+        ]
+        return roots + [(hook, "is a module's hook") for _, hook in self.engine.hooks]
+
+    def _step_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
+        roots = []
+        for summary in summaries:
+            info = summary.info
+            if info is not None and info.cls is not None:
+                bases = self.engine.bases(info.cls)
+                if info.name == "step" and "torch.optim.Optimizer" in bases:
+                    roots.append((summary, "is an optimizer's step"))
+                elif info.name in STEPS and any(b.endswith("LightningModule") for b in bases):
+                    roots.append((summary, "is run at each step"))
+            for edge in summary.edges:
+                if any(loop.is_step for loop in edge.site.loops) and "main" not in edge.site.gates:
+                    roots.append((edge.callee, f"is called at each step of a loop in {summary.name}"))
+        return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
+
+    def _library_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
+        return [
+            (summary, "works on tensors, and a hot path may call it")
+            for summary in summaries
+            if summary.info is not None and summary.info not in self._setup and takes_tensors(summary)
+        ]
+
+
+def takes_tensors(summary: Summary) -> bool:
+    """Whether a parameter certainly is, or holds, a tensor or a module; or `self` is a module or an object that holds some."""
+    if any(_holds_tensor(value) for value in summary.arguments.values()):
+        return True
+    if "device" in summary.arguments and summary.info is not None and not _entry(summary):
+        return True  # makes tensors for its caller, on the caller's device
+    bound = summary.bound
+    return isinstance(bound, Instance) and bound.isa("torch.nn.Module") and bool(summary.info and summary.info.cls)
+
+
+def _entry(summary: Summary) -> bool:
+    """Whether a function sets things up: its device has a name (`device="cpu"`, as scripts do), or it builds modules itself."""
+    device = summary.info.default("device") if summary.info is not None else None
+    if isinstance(device, ast.Constant) and isinstance(device.value, str):
+        return True
+    return any(edge.callee.info is not None and edge.callee.info.name == "__init__" for edge in summary.edges)
+
+
+def _holds_tensor(value: object) -> bool:
+    return any(
+        (isinstance(v, Tensor) and v.kind != "numpy") or (isinstance(v, Instance) and v.isa("torch.nn.Module", BATCH))
+        for v in walk(value)  # type: ignore[arg-type]
+    )
+
+
+def _setup_only(summaries: list[Summary]) -> set[FunctionInfo]:
+    """Functions of the set-up protocol, and private ones that nothing but set-up calls."""
+    callers: dict[FunctionInfo, set[FunctionInfo | None]] = {}
+    for summary in summaries:
+        for edge in summary.edges:
+            if edge.callee.info is not None and edge.callee.info is not summary.info:
+                callers.setdefault(edge.callee.info, set()).add(summary.info)
+    setup = {s.info for s in summaries if s.info is not None and s.info.name in SETUP}
+    changed = True
+    while changed:
+        changed = False
+        for callee, by in callers.items():
+            if callee not in setup and callee.name != "forward" and by and all(c is not None and c in setup for c in by):
+                setup.add(callee)
+                changed = True
+    return setup

@@ -1,0 +1,505 @@
+"""Statements: one function, or a module's top level, interpreted from its first to its last."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from compilelint.engine.events import Define, Enter, Import, Loop, Raise, Store, Write
+from compilelint.engine.expressions import Expressions
+from compilelint.engine.frame import NO_GATES, Env
+from compilelint.engine.narrow import narrow
+from compilelint.engine.values import (
+    NONE,
+    UNKNOWN,
+    BATCH,
+    Class,
+    Const,
+    External,
+    Function,
+    Instance,
+    Map,
+    Method,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    tensor_of,
+)
+from compilelint.models import operators
+
+MAX_PASSES = 3
+MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
+MAX_STATEMENTS = 40_000
+
+
+class Run(Expressions):
+    def execute(self) -> None:
+        """Interpret the whole function; the summary receives what comes of it."""
+        summary = self.summary
+        if summary.module in self.engine.keep_values or summary.info in self.engine.keep_values:
+            summary.values = {}
+        self.breaks: list[list[Env]] = []
+        self.continues: list[list[Env]] = []
+        self.returned: Value | None = None
+        self.budget = MAX_STATEMENTS
+        info = summary.info
+        if info is None:
+            self.block(self.module.tree.body)
+            return
+        env = dict(summary.arguments)
+        node = info.node
+        args = node.args.posonlyargs + node.args.args
+        if summary.bound is not None and args:
+            self.me = args[0].arg
+            env[self.me] = summary.bound
+        self.env = env
+        if isinstance(node, ast.Lambda):
+            self.statement = ast.copy_location(ast.Expr(node.body), node.body)
+            summary.returns = self.evaluate(node.body)
+            return
+        self.block(node.body)
+        end = NONE if self.env is not None else None
+        if self.env is not None:
+            self.last_env = self.env
+        if self.returned is None:
+            summary.returns = end if end is not None else UNKNOWN
+        else:
+            summary.returns = self.returned if end is None else join(self.returned, end)
+
+    # -- control flow --------------------------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt]) -> None:
+        gates = self.gates
+        for statement in body:
+            if self.env is None:
+                break
+            self.statement = statement
+            self.budget -= 1
+            if self.budget < 0:
+                self.engine.hit("statements of a function")
+                self.last_env, self.env = self.env, None
+                break
+            handler = _STATEMENTS.get(type(statement))
+            if handler is not None:
+                handler(self, statement)
+        self.gates = gates
+
+    def _if(self, node: ast.If) -> None:
+        truth = self.truth(node.test, "if", node)
+        before = self.env
+        if before is None:
+            return
+        gates = self.gates
+        ends: list[Env | None] = []
+        left: list[frozenset[str]] = []
+        self.branches += 1
+        for side, body in ((True, node.body), (False, node.orelse)):
+            if truth is not None and truth is not side:
+                ends.append(None)
+                left.append(gates)
+                continue
+            self.env = dict(before)
+            self.gates = gates
+            self.apply(narrow(self, node.test, side))
+            left.append(self.gates)
+            if self.env is not None and body:
+                if isinstance(body[-1], ast.Raise):
+                    self.gates = self.gates | {"raises"}
+                self.block(body)
+            ends.append(self.env)
+        self.branches -= 1
+        self.env = self.merged(ends[0], ends[1])
+        # where one side left the block, what its test said holds for the rest of it
+        self.gates = left[1] if ends[0] is None and ends[1] is not None else left[0] if ends[1] is None else gates
+        if self.env is None:
+            self.last_env = before
+
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, enter: Callable[[], None]) -> None:
+        """Interpret a loop's body until nothing changes; only the events of the last pass are kept."""
+        before = self.env
+        assert before is not None
+        loops, gates = self.loops, self.gates
+        self.loops = (*loops, loop)
+        events, edges, known = self.summary.events, self.summary.edges, self.summary.loops
+        marks = len(events), len(edges), len(known)
+        state: Env | None = before
+        exits: list[Env] = []
+        passes = 1 if len(loops) >= MAX_NESTED_PASSES else MAX_PASSES
+        for attempt in range(passes):
+            del events[marks[0] :], edges[marks[1] :], known[marks[2] :]
+            self.env = dict(state) if state is not None else None
+            self.breaks.append([])
+            self.continues.append([])
+            self.gates = gates
+            enter()
+            entered = self.env
+            if self.env is not None:
+                self.block(node.body)
+            end = self.env
+            for env in self.continues.pop():
+                end = self.merged(end, env)
+            exits = self.breaks.pop()
+            if isinstance(node, ast.While) and entered is None and attempt == 0:
+                break
+            joined = self.merged(before, end)
+            if self.stable(state, joined):
+                break
+            state = joined
+        self.loops, self.gates = loops, gates
+        self.summary.loops.append(loop)
+        self.env = self.merged(state, before)
+        if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value and exits:
+            self.env = None
+        elif self.env is not None and node.orelse:
+            self.block(node.orelse)
+        for env in exits:
+            self.env = self.merged(self.env, env)
+        self.loop_end(loop)
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> None:
+        iterated = self.evaluate(node.iter)
+        element = self.iterate(iterated, node.iter, "for")
+        loop = Loop(node, "for", iterated, loads=self.is_loader(iterated))
+        self._loop(node, loop, lambda: self.store(node.target, element, node))
+
+    def _while(self, node: ast.While) -> None:
+        loop = Loop(node, "while")
+
+        def enter() -> None:
+            truth = self.truth(node.test, "while", node)
+            if truth is False:
+                self.env = None
+            else:
+                self.apply(narrow(self, node.test, True))
+
+        self._loop(node, loop, enter)
+        if self.env is not None and not (isinstance(node.test, ast.Constant) and node.test.value):
+            self.apply(narrow(self, node.test, False), gates=False)
+
+    def _break(self, node: ast.Break) -> None:
+        if self.env is not None and self.breaks:
+            self.breaks[-1].append(self.env)
+        self._leave()
+
+    def _continue(self, node: ast.Continue) -> None:
+        if self.env is not None and self.continues:
+            self.continues[-1].append(self.env)
+        self._leave()
+
+    def _leave(self) -> None:
+        if self.env is not None:
+            self.last_env = self.env
+        self.env = None
+
+    def _return(self, node: ast.Return) -> None:
+        value = self.evaluate(node.value) if node.value is not None else NONE
+        self.returned = value if self.returned is None else join(self.returned, value)
+        self._leave()
+
+    def _raise(self, node: ast.Raise) -> None:
+        gates = self.gates
+        self.gates = gates | {"raises"}
+        message: Value | None = None
+        where: ast.AST | None = None
+        if node.exc is not None:
+            self.evaluate(node.exc)
+            if isinstance(node.exc, ast.Call) and node.exc.args:
+                where = node.exc.args[0]
+                message = self.peek(node.exc.args[0])
+        if self.wants(Raise):
+            self.emit(Raise(node, self.site, self.statement, "raise", message, where))
+        self.gates = gates
+        self._leave()
+
+    def _try(self, node: ast.Try) -> None:
+        before = self.env
+        protected = self.protected
+        self.protected = protected or bool(node.handlers)
+        self.branches += 1
+        self.block(node.body)
+        after = self.env
+        self.protected = protected
+        if after is not None and node.orelse:
+            self.block(node.orelse)
+            after = self.env
+        gates = self.gates
+        ends = [after]
+        start = self.merged(dict(before) if before is not None else None, after if after is not None else self.last_env)
+        for handler in node.handlers:
+            self.env = dict(start) if start is not None else None
+            self.gates = gates | {"handler"}
+            if handler.name and self.env is not None:
+                self.bind(handler.name, UNKNOWN)
+            self.block(handler.body)
+            ends.append(self.env)
+        self.gates = gates
+        self.branches -= 1
+        result: Env | None = None
+        for env in ends:
+            result = self.merged(result, env)
+        self.env = result
+        if node.finalbody:
+            reachable = self.env is not None
+            if not reachable:
+                self.env = dict(start) if start is not None else None
+            self.block(node.finalbody)
+            if not reachable:
+                self._leave()
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        protected = self.protected
+        for item in node.items:
+            value = self.evaluate(item.context_expr)
+            target = self._context_target(item.context_expr)
+            if self.wants(Enter, target):
+                self.emit(Enter(item.context_expr, self.site, self.statement, value, target))
+            if item.optional_vars is not None:
+                entered = value
+                if isinstance(value, Instance) and value.info is not None:
+                    method = self.engine.method(value.info, "__enter__")
+                    entered = self.call_back(Function(method, bound=value), [], node) if method is not None else value
+                elif isinstance(value, Seq) and value.kind == "generator":
+                    entered = value.any_item()
+                elif isinstance(value, Instance) and value.external != "torch.profiler.profile":
+                    entered = value
+                self.store(item.optional_vars, entered, node)
+            if not target.startswith(("torch.", "contextlib.")):
+                self.protected = True
+        self.block(node.body)
+        self.protected = protected
+
+    def _context_target(self, node: ast.expr) -> str:
+        """The canonical name of an outside context manager."""
+        if isinstance(node, ast.Call):
+            callee = self.peek(node.func)
+            if isinstance(callee, External):
+                return callee.name
+            return ""
+        value = self.peek(node)
+        if isinstance(value, Instance) and value.external:
+            return value.external
+        return ""
+
+    def _match(self, node: ast.Match) -> None:
+        self.evaluate(node.subject)
+        before = self.env
+        result: Env | None = before
+        self.branches += 1
+        for case in node.cases:
+            self.env = dict(before) if before is not None else None
+            for pattern in ast.walk(case.pattern):
+                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                if isinstance(name, str) and self.env is not None:
+                    self.bind(name, UNKNOWN)
+            if case.guard is not None and self.env is not None:
+                self.truth(case.guard, "if", node)
+            self.block(case.body)
+            result = self.merged(result, self.env)
+        self.branches -= 1
+        self.env = result
+
+    # -- simple statements ---------------------------------------------------------------------------------------------
+
+    def _expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.evaluate(node.value)
+
+    def _assign(self, node: ast.Assign) -> None:
+        value = self.evaluate(node.value)
+        if self.loops and len(node.targets) == 1:
+            self._carried(node, node.targets[0], node.value)
+        for target in node.targets:
+            self.store(target, value, node)
+
+    def _carried(self, node: ast.Assign, target: ast.expr, value: ast.expr) -> None:
+        """`total = total + x` in a loop."""
+        path = self.dotted(target)
+        if path is None or not isinstance(value, ast.BinOp) or self.dotted(value.left) != path:
+            return
+        right = self.peek(value.right)
+        if tensor_of(right) is not None:
+            self.accumulate(node, path, operators.SYMBOLS.get(type(value.op), "?"), self.peek(value.left), right)
+
+    def _annassign(self, node: ast.AnnAssign) -> None:
+        from compilelint.engine.annotations import annotated
+
+        value: Value = self.evaluate(node.value) if node.value is not None else UNKNOWN
+        if isinstance(value, Unknown):
+            value = annotated(node.annotation, self.scope, self.path, node.target)
+        if node.value is not None:
+            self.store(node.target, value, node)
+
+    def _augassign(self, node: ast.AugAssign) -> None:
+        target = node.target
+        value = self.evaluate(node.value)
+        symbol = operators.SYMBOLS.get(type(node.op), "?")
+        if isinstance(target, ast.Subscript):
+            base = self.evaluate(target.value)
+            index = self.index_value(target.slice, base)
+            if self.wants(Write) and (self.has_tensor(base) or self.has_tensor(index)):
+                self.emit(Write(target, self.site, self.statement, base, index, value, symbol))
+            return
+        before = self.peek(target)
+        path = self.dotted(target)
+        if path is not None and tensor_of(value) is not None:
+            self.accumulate(node, path, symbol, before, value)
+        result = operators.binary(self, node, type(node.op), before, value)
+        if isinstance(before, Seq) and isinstance(node.op, ast.Add):
+            result = Seq(before.kind, None, join(before.any_item(), self.element_of(value, node)))
+        self.store(target, result, node)
+
+    def store(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        """Assign a value to a target of any form."""
+        match target:
+            case ast.Name(id=name):
+                self.bind(name, value)
+            case ast.Attribute():
+                self._store_attribute(target, value)
+            case ast.Subscript():
+                self._store_item(target, value)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                self._unpack(elements, value, target)
+            case ast.Starred(value=inner):
+                self.store(inner, value, node)
+
+    def _store_attribute(self, target: ast.Attribute, value: Value) -> None:
+        base = self.evaluate(target.value)
+        if not isinstance(base, Unknown) and self.wants(Store):
+            self.emit(Store(target, self.site, self.statement, base, target.attr, value))
+        path = self.dotted(target)
+        if path is None:
+            return
+        self.bind(path, value)
+        if self.me is not None and isinstance(target.value, ast.Name) and target.value.id == self.me:
+            self.note_write(target.attr, value)
+
+    def _store_item(self, target: ast.Subscript, value: Value) -> None:
+        base = self.evaluate(target.value)
+        index = self.index_value(target.slice, base)
+        if (self.has_tensor(base) or self.has_tensor(index)) and self.wants(Write):
+            self.emit(Write(target, self.site, self.statement, base, index, value))
+        path = self.dotted(target.value)
+        if path is None or self.env is None:
+            return
+        if isinstance(base, Map):
+            if base.items is not None and isinstance(index, Const) and isinstance(index.value, str | int):
+                certain = not self.loops and not self.branches
+                items = dict(base.items)
+                items[index.value] = value if certain or index.value not in items else join(items[index.value], value)
+                self.env[path] = Map(items, origin=base.origin)
+            else:
+                known = base.any_item() if base.items != {} else value
+                self.env[path] = Map(None, join(base.key, index), join(known, value), origin=base.origin)
+        elif isinstance(base, Seq) and base.kind == "list":
+            self.env[path] = Seq("list", None, join(base.any_item(), value) if base.items != () else value)
+
+    def _unpack(self, elements: list[ast.expr], value: Value, target: ast.AST) -> None:
+        star = next((i for i, e in enumerate(elements) if isinstance(e, ast.Starred)), None)
+        if isinstance(value, Seq) and value.items is not None:
+            items = value.items
+            if star is None and len(items) == len(elements):
+                for element, item in zip(elements, items, strict=True):
+                    self.store(element, item, target)
+                return
+            if star is not None and len(items) >= len(elements) - 1:
+                tail = len(elements) - star - 1
+                middle = Seq("list", tuple(items[star : len(items) - tail]))
+                parts = [*items[:star], middle, *items[len(items) - tail :]]
+                for element, item in zip(elements, parts, strict=True):
+                    self.store(element, item, target)
+                return
+        if isinstance(value, Instance) and value.external == BATCH:
+            item: Value = value
+        elif isinstance(value, Tensor):
+            item = self.iterate(value, target, "unpack")
+        else:
+            item = self.element_of(value, target)
+        for element in elements:
+            self.store(element, Seq("list", None, item) if isinstance(element, ast.Starred) else item, target)
+
+    def _assert(self, node: ast.Assert) -> None:
+        self.truth(node.test, "assert", node)
+        if node.msg is not None:
+            gates = self.gates
+            self.gates = gates | {"raises"}
+            message = self.evaluate(node.msg)
+            self.gates = gates
+            if self.wants(Raise):
+                self.emit(Raise(node, self.site, self.statement, "assert", message, node.msg))
+        self.apply(narrow(self, node.test, True), gates=False)
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            path = self.dotted(target)
+            if path is not None and self.env is not None:
+                self.env.pop(path, None)
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        decorators = [self.evaluate(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
+        if self.summary.info is None:
+            value = self.scope.lookup(node.name)
+            if isinstance(value, Unknown):
+                value = self.function_value(node)
+            info = self.module.function_of.get(node)
+            if info is not None:
+                value = self.engine.decorated(Function(info), info, self.scope)
+        else:
+            function = self.function_value(node)
+            assert isinstance(function, Function)
+            value = self.engine.decorated(function, function.info, self.scope)
+        if self.wants(Define) and (decorators or self.summary.info is not None):
+            self.emit(Define(node, self.site, self.statement, "def", node.name, tuple(decorators)))
+        self.bind(node.name, value)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        info = self.module.class_of.get(node)
+        if info is None:
+            return
+        if self.summary.info is not None and self.wants(Define):
+            self.emit(Define(node, self.site, self.statement, "class", node.name))
+        self.bind(node.name, Class(info))
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        names = []
+        for name, value in self.scope.imports(node):
+            names.append(name)
+            self.bind(name, value)
+        if self.summary.info is not None and self.wants(Import):
+            self.emit(Import(node, self.site, self.statement, tuple(names)))
+
+    def _global(self, node: ast.Global) -> None:
+        self.globals.update(node.names)
+
+
+_STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
+    ast.If: Run._if,
+    ast.For: Run._for,
+    ast.AsyncFor: Run._for,
+    ast.While: Run._while,
+    ast.Break: Run._break,
+    ast.Continue: Run._continue,
+    ast.Return: Run._return,
+    ast.Raise: Run._raise,
+    ast.Try: Run._try,
+    ast.With: Run._with,
+    ast.AsyncWith: Run._with,
+    ast.Match: Run._match,
+    ast.Expr: Run._expr,
+    ast.Assign: Run._assign,
+    ast.AnnAssign: Run._annassign,
+    ast.AugAssign: Run._augassign,
+    ast.Assert: Run._assert,
+    ast.Delete: Run._delete,
+    ast.FunctionDef: Run._define,
+    ast.AsyncFunctionDef: Run._define,
+    ast.ClassDef: Run._class,
+    ast.Import: Run._import,
+    ast.ImportFrom: Run._import,
+    ast.Global: Run._global,
+}
+
+__all__ = ["NO_GATES", "Method", "Run", "join_all"]

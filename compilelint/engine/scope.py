@@ -1,0 +1,128 @@
+"""Names: what a name means in a module, found when first asked for, so that import cycles do no harm."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import TYPE_CHECKING
+
+from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Value, join
+from compilelint.models.names import canonical
+from compilelint.source.module import ClassInfo, FunctionInfo, Module, bound_names
+
+if TYPE_CHECKING:
+    from compilelint.engine.engine import Engine
+
+BUILTINS = frozenset(dir(builtins))
+
+
+class Scope:
+    """The top level of one module, as seen by the code in it."""
+
+    def __init__(self, engine: Engine, module: Module) -> None:
+        self.engine = engine
+        self.module = module
+        self.known: dict[str, Value] = {}
+        self.pending: set[str] = set()
+        self.stars = [
+            statement
+            for statement in module.bindings.get("*", [])
+            if isinstance(statement, ast.ImportFrom)
+        ]
+
+    def lookup(self, name: str) -> Value:
+        """The value of a module-level name, a builtin, or Unknown."""
+        found = self.known.get(name)
+        if found is not None:
+            return found
+        if name in self.pending:
+            return UNKNOWN
+        statements = self.module.bindings.get(name)
+        if statements is None:
+            for star in self.stars:
+                source = self._imported(star)
+                if source is not None and (value := self.engine.scope(source).own(name)) is not None:
+                    self.known[name] = value
+                    return value
+            return External(name) if name in BUILTINS else UNKNOWN
+        self.pending.add(name)
+        try:
+            value = self._bind(statements[-1], name)
+            # the last binding wins, but `try: import x / except: x = None` and `if …: def f / else: def f` keep both
+            for statement in statements[-4:-1]:
+                value = join(self._bind(statement, name), value)
+        finally:
+            self.pending.discard(name)
+        self.known[name] = value
+        return value
+
+    def own(self, name: str) -> Value | None:
+        """The value of a name this module binds itself; None where it binds none of that name."""
+        if name in self.module.bindings or self.stars:
+            value = self.lookup(name)
+            return value if name in self.module.bindings or not isinstance(value, External | type(UNKNOWN)) else None
+        return None
+
+    def static(self, node: ast.expr) -> Value:
+        """The value of a dotted name, without interpreting anything."""
+        if isinstance(node, ast.Name):
+            return self.lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            return self.engine.member(self.static(node.value), node.attr)
+        return UNKNOWN
+
+    def _bind(self, statement: ast.AST, name: str) -> Value:
+        match statement:
+            case ast.Import() | ast.ImportFrom():
+                return dict(self.imports(statement)).get(name, UNKNOWN)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                info = self.module.function_of.get(statement)
+                return self.engine.decorated(Function(info), info, self) if info is not None else UNKNOWN
+            case ast.ClassDef():
+                klass = self.module.class_of.get(statement)
+                return Class(klass) if klass is not None else UNKNOWN
+            case ast.Assign(targets=[ast.Name()], value=value):
+                return self.engine.evaluate(value, self.module)
+            case ast.AnnAssign(value=value) if value is not None:
+                return self.engine.evaluate(value, self.module)
+            case ast.Assign(value=value):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name) and target.id == name:
+                        return self.engine.evaluate(value, self.module)
+        return UNKNOWN
+
+    def imports(self, statement: ast.Import | ast.ImportFrom) -> list[tuple[str, Value]]:
+        """The names an import statement binds, with their values."""
+        bound: list[tuple[str, Value]] = []
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                full = alias.name if alias.asname else alias.name.partition(".")[0]
+                bound.append((alias.asname or full, self.engine.namespace(full)))
+            return bound
+        source = self.source_name(statement)
+        module = self.engine.project.find(source) if source else None
+        for alias in statement.names:
+            if alias.name == "*":
+                continue
+            if module is not None:
+                value = self.engine.member(Namespace(source), alias.name)
+            elif source and not self.engine.project.owns(source):
+                value = External(canonical(f"{source}.{alias.name}"))
+            else:
+                value = self.engine.submodule(source, alias.name)
+            bound.append((alias.asname or alias.name, value))
+        return bound
+
+    def source_name(self, statement: ast.ImportFrom) -> str:
+        """The absolute name of the module that `from … import` names."""
+        if not statement.level:
+            return statement.module or ""
+        package = self.module.package.split(".") if self.module.package else []
+        package = package[: len(package) - (statement.level - 1)] if statement.level > 1 else package
+        return ".".join([*package, *([statement.module] if statement.module else [])])
+
+    def _imported(self, statement: ast.ImportFrom) -> Module | None:
+        return self.engine.project.find(self.source_name(statement))
+
+
+__all__ = ["ClassInfo", "FunctionInfo", "Scope", "bound_names"]

@@ -1,0 +1,48 @@
+"""What is remembered of a function interpreted in one context: its result, its events, and whom it calls."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from compilelint.engine.events import Event, Loop, Site
+from compilelint.engine.values import UNKNOWN, Value
+from compilelint.source.module import FunctionInfo, Module
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A call from one context to another. `compiled`: through torch.compile; `disabled`: through compiler.disable."""
+
+    callee: Summary
+    site: Site
+    compiled: bool = False
+    disabled: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Summary:
+    """`info` is None for a module's top level. `arguments` are the parameters' values in this context."""
+
+    module: Module
+    info: FunctionInfo | None
+    arguments: dict[str, Value] = field(default_factory=dict)
+    generic: bool = False  # interpreted on its own, from annotations and use, not from a call
+    returns: Value = UNKNOWN
+    yields: Value | None = None
+    self_writes: dict[str, Value] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    values: dict[ast.AST, Value] | None = None  # every expression's value, kept only when explaining or fixing
+    done: bool = False
+    closure: object | None = None
+    bound: Value | None = None
+
+    @property
+    def name(self) -> str:
+        return self.info.id if self.info is not None else f"{self.module.name}:<module>"
+
+    @property
+    def trains(self) -> bool:
+        return any(loop.trains for loop in self.loops)

@@ -1,0 +1,116 @@
+"""What an unannotated parameter must be, judged by what the function does with it: only uses that nothing but a tensor admits."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from compilelint.engine.values import External, Value
+
+# methods and attributes that tensors have and that arrays, modules, lists, numbers and strings have not
+TENSOR_ONLY = frozenset(
+    """abs_ add_ addcdiv_ addcmul_ addmm bmm clamp clamp_ clamp_min contiguous masked_fill masked_fill_ masked_scatter
+    masked_select unsqueeze unsqueeze_ permute expand expand_as view_as index_select index_add_ index_copy_ index_fill_ scatter_
+    scatter_add scatter_add_ scatter_reduce gather new_zeros new_ones new_full new_tensor new_empty
+    logsumexp softmax log_softmax sigmoid tanh relu matmul detach detach_ backward is_cuda
+    repeat_interleave type_as unbind chunk narrow cumprod div_ mul_ sub_ lerp lerp_
+    bernoulli_ normal_ uniform_ zero_ fill_ copy_ topk element_size is_floating_point is_contiguous nonzero_static
+    index_put_ index_put grad_fn is_leaf requires_grad new log_ exp_ sqrt_ rsqrt reciprocal true_divide pin_memory
+    register_hook retain_grad data_ptr storage untyped_storage adjoint mT logical_and logical_or logical_not
+    addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold tensor_split""".split()
+)
+# torch functions whose first argument may be something else than a tensor
+NOT_TENSOR_FIRST = frozenset(
+    """tensor as_tensor from_numpy zeros ones empty full arange linspace logspace eye rand randn randint randperm cat stack concat
+    concatenate hstack vstack dstack column_stack block_diag meshgrid cartesian_prod broadcast_tensors einsum compile manual_seed
+    is_tensor save load device finfo iinfo no_grad set_grad_enabled Size Generator where normal pad_sequence device_count
+    get_default_dtype set_default_dtype tensordot broadcast_shapes result_type can_cast promote_types is_storage
+    autocast enable_grad inference_mode typename numel to_dlpack from_dlpack sparse_coo_tensor complex polar scalar_tensor
+    hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices
+    empty_strided asarray range set_num_threads set_printoptions cond vmap jit chain_matmul is_grad_enabled
+    is_autocast_enabled get_autocast_dtype export interpolate_shape empty_like_shape multi_head_attention_forward""".split()
+)
+
+
+@dataclass(slots=True)
+class Uses:
+    """Per parameter name: the first node that shows it to be a tensor."""
+
+    tensors: dict[str, ast.AST] = field(default_factory=dict)
+
+
+class _Scan(ast.NodeVisitor):
+    def __init__(self, names: set[str], resolve: object) -> None:
+        self.names = names
+        self.resolve = resolve
+        self.uses = Uses()
+        self.tested: set[str] = set()  # names under an isinstance test: they may be other things too
+        self.rebound: set[str] = set()
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.value, ast.Name) and node.value.id in self.names and node.attr in TENSOR_ONLY:
+            self._note(node.value.id, node)
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id in ("isinstance", "hasattr", "callable") and node.args:
+            if isinstance(node.args[0], ast.Name):
+                self.tested.add(node.args[0].id)
+        elif node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in self.names:
+            target = self.resolve(func)  # type: ignore[operator]
+            if isinstance(target, External):
+                prefix, _, last = target.name.rpartition(".")
+                if prefix in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special") and (
+                    last not in NOT_TENSOR_FIRST and last[:1].islower() and not last.startswith(("is_", "set_", "get_", "_"))
+                ):
+                    self._note(node.args[0].id, node)
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self.visit(target)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self.visit(node.target)
+        for statement in node.body + node.orelse:
+            self.visit(statement)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.rebound.add(node.id)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        inner = {a.arg for a in node.args.args + node.args.kwonlyargs + node.args.posonlyargs}
+        hidden = self.names & inner
+        self.names -= hidden
+        self.generic_visit(node)
+        self.names |= hidden
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        inner = {a.arg for a in node.args.args}
+        hidden = self.names & inner
+        self.names -= hidden
+        self.generic_visit(node)
+        self.names |= hidden
+
+    def _note(self, name: str, node: ast.AST) -> None:
+        # once rebound, the name may stand for something else than the parameter
+        if name not in self.uses.tensors and name not in self.rebound:
+            self.uses.tensors[name] = node
+
+
+def scan(node: ast.AST, names: set[str], resolve: object) -> Uses:
+    """Which of the parameters `names` of a function are tensors by use. `resolve(expr) -> Value` names a callee."""
+    scanner = _Scan(set(names), resolve)
+    body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
+    for child in body:
+        scanner.visit(child)
+    for name in scanner.tested:
+        scanner.uses.tensors.pop(name, None)
+    return scanner.uses
+
+
+__all__ = ["Uses", "Value", "scan"]

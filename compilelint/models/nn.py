@@ -1,0 +1,108 @@
+"""torch.nn modules: what calling one gives, and the containers that hold others."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from compilelint.engine.values import (
+    UNKNOWN,
+    Const,
+    Instance,
+    Map,
+    Seq,
+    Tensor,
+    Value,
+    join_all,
+    tensor_of,
+)
+from compilelint.models.operators import device_of
+
+if TYPE_CHECKING:
+    from compilelint.engine.calls import Arguments, Calls
+
+CONTAINERS = frozenset(
+    ("torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential", "torch.nn.ParameterList", "torch.nn.ParameterDict")
+)
+RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell"))
+PAIRS = frozenset(("torch.nn.MultiheadAttention", *RECURRENT))
+_NOT_MODULES = frozenset("Parameter Buffer UninitializedParameter UninitializedBuffer".split())
+_SAME_DTYPE = frozenset("Identity Flatten Unflatten Dropout Dropout2d".split())
+
+
+def is_module(name: str) -> bool:
+    """Whether a canonical name is a class of torch.nn modules."""
+    head, _, last = name.rpartition(".")
+    return head == "torch.nn" and last[:1].isupper() and last not in _NOT_MODULES
+
+
+def call(run: Calls, name: str, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:
+    """`module(x)` for a torch.nn module."""
+    if name == "torch.nn.Sequential":
+        return _sequential(run, instance, arguments, node)
+    if not is_module(name) or name in CONTAINERS or name == "torch.nn.Module":
+        return UNKNOWN
+    first = arguments.args[0] if arguments.args else arguments.kwargs.get("input", UNKNOWN)
+    device = device_of(*arguments.args)
+    source = tensor_of(first)
+    last = name.rpartition(".")[2]
+    dtype = source.dtype if source is not None and last in _SAME_DTYPE else "float"
+    rank = source.rank if source is not None and last in ("Linear", "ReLU", "GELU", "LayerNorm", "Dropout", "Identity", "Sigmoid") else None
+    if last.endswith("Loss"):
+        rank = 0
+    result = Tensor(device, dtype, rank, origin=run.origin(node, "is a module's output", first))
+    if name in PAIRS:
+        return Seq("tuple", (result, result))
+    return result
+
+
+def _sequential(run: Calls, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    items = instance.attrs.get("*items")
+    if isinstance(items, Seq) and items.items is not None:
+        for module in items.items:
+            value = run.call(module, type(arguments)([value], {}, False, None), node)
+        return value
+    module = element(instance)
+    if isinstance(module, Instance):
+        return run.call(module, type(arguments)([value], {}, False, None), node)
+    return Tensor(device_of(value), origin=run.origin(node, "is a module's output", value))
+
+
+def container(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A ModuleList, ModuleDict, Sequential, … with what it holds."""
+    source = arguments.args[0] if arguments.args else None
+    items: Value = Seq("list", ())
+    if name == "torch.nn.Sequential":
+        if arguments.starred:
+            items = Seq("list", None, UNKNOWN)
+        elif isinstance(source, Map):
+            items = Seq("list", tuple(source.items.values())) if source.items is not None else Seq("list", None, source.element)
+        else:
+            items = Seq("list", tuple(arguments.args))
+    elif isinstance(source, Seq):
+        items = Seq("list", source.items, source.element)
+    elif isinstance(source, Map):
+        items = Map(source.items, source.key, source.element)
+    elif source is not None:
+        items = Seq("list", None, run.element_of(source, node))
+    return Instance(None, name, ("torch.nn.Module",), {"*items": items}, origin=run.origin(node, "is a module container"))
+
+
+def element(instance: Instance) -> Value:
+    items = instance.attrs.get("*items", UNKNOWN)
+    if instance.external == "torch.nn.ParameterList":
+        return Tensor(kind="parameter", origin=instance.origin)
+    if isinstance(items, Seq):
+        return items.any_item() if items.items != () else UNKNOWN
+    return items.any_item() if isinstance(items, Map) else UNKNOWN
+
+
+def item(instance: Instance, index: Value) -> Value:
+    items = instance.attrs.get("*items", UNKNOWN)
+    if isinstance(items, Seq) and items.items is not None and isinstance(index, Const) and type(index.value) is int:
+        if -len(items.items) <= index.value < len(items.items):
+            return items.items[index.value]
+    if isinstance(items, Map) and items.items is not None and isinstance(index, Const):
+        return items.items.get(index.value, join_all(items.items.values()) if items.items else UNKNOWN)
+    return element(instance)

@@ -1,0 +1,772 @@
+"""Calls of functions outside the project: torch's, Python's builtins and library, NumPy's.
+
+A handler is registered under the canonical name and gives the result; what no handler knows is judged by the release's table
+(tensor, number, tuple, …) or is Unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from compilelint.engine.values import (
+    BATCH,
+    NONE,
+    UNKNOWN,
+    Class,
+    Compiled,
+    Const,
+    Device,
+    External,
+    Flow,
+    Function,
+    Instance,
+    Map,
+    Partial,
+    Scalar,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    options,
+    tensor_of,
+    walk,
+)
+from compilelint.models import nn, tensors
+from compilelint.models.operators import device_of
+
+if TYPE_CHECKING:
+    from compilelint.engine.calls import Arguments, Calls
+
+Handler = Callable[["Calls", str, "Arguments", ast.AST], Value]
+_HANDLERS: dict[str, Handler] = {}
+OPS = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special", "torch.sparse")
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            _HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """The result of calling the outside function `name`."""
+    handler = _HANDLERS.get(name)
+    if handler is not None:
+        return handler(run, name, arguments, node)
+    head, _, last = name.rpartition(".")
+    if head in OPS:
+        return _operator(run, head, last, arguments, node)
+    if name.startswith("torch.ops."):
+        return _custom(run, arguments, node)
+    if head == "math":
+        return _math(run, arguments, node)
+    if head.startswith("numpy"):
+        return _numpy(run, head, last, arguments, node)
+    if head == "torch.Tensor" and arguments.args:
+        receiver = tensor_of(arguments.args[0])
+        if receiver is not None:
+            return tensors.call(run, receiver, last, _shift(arguments), node)
+        return UNKNOWN
+    if head == "torch.nn.init" or head == "torch.nn.utils" and last.endswith("_grad_norm_"):
+        return _first(run, name, arguments, node)
+    if last[:1].isupper() and head:
+        return _construct(run, name, arguments, node)
+    run._callbacks(arguments, node)
+    return UNKNOWN
+
+
+# -- torch operators -----------------------------------------------------------------------------------------------------
+
+FACTORIES = frozenset(
+    """zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor as_tensor asarray scalar_tensor range
+    hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices empty_strided
+    sparse_coo_tensor from_numpy frombuffer""".split()
+)
+NOT_TENSORS = frozenset(
+    """is_tensor is_floating_point is_complex numel is_grad_enabled is_autocast_enabled get_default_dtype device finfo iinfo
+    set_default_dtype manual_seed seed initial_seed get_rng_state set_rng_state save load no_grad enable_grad inference_mode
+    set_grad_enabled compile broadcast_shapes result_type promote_types can_cast typename get_num_threads set_num_threads
+    is_storage set_printoptions use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond
+    is_inference_mode_enabled get_autocast_dtype set_float32_matmul_precision""".split()
+)
+INT_FACTORIES = frozenset("arange randint randperm tril_indices triu_indices".split())
+
+
+def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST) -> Value:
+    if last in NOT_TENSORS:
+        return _not_tensor(run, last, arguments, node)
+    if last[:1].isupper():
+        return _construct(run, f"{head}.{last}", arguments, node)
+    if last in FACTORIES:
+        return _factory(run, last, arguments, node)
+    base = last.removesuffix("_like")
+    first = arguments.args[0] if arguments.args else arguments.kwargs.get("input")
+    if last.endswith("_like") and base in ("zeros", "ones", "empty", "full", "rand", "randn", "randint"):
+        return _like(run, first, arguments, node)
+    receiver = tensor_of(first) if first is not None else None
+    if last == "where":
+        return _where(run, arguments, node)
+    if last in ("cat", "stack", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "block_diag"):
+        return _joined(run, last, first, node)
+    if last in ("broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "align_tensors"):
+        return Seq("tuple", None, Tensor(device_of(*arguments.args), origin=run.origin(node, "is a tensor", receiver)))
+    if receiver is not None and head in ("torch", "torch.special"):
+        rest = _shift(arguments)
+        return tensors.call(run, receiver, last, rest, node)
+    if last in ("equal", "allclose", "is_nonzero"):
+        return Scalar("bool", Flow.DATA, origin=run.origin(node, "compares on the device"))
+    if head == "torch.linalg" and last in ("svd", "qr", "eigh", "eig", "lu", "slogdet", "lstsq", "inv_ex", "cholesky_ex", "solve_ex"):
+        return Seq("tuple", None, Tensor(device_of(*arguments.args), "float", origin=run.origin(node, "is a tensor", receiver)))
+    known = run.engine.tables.function_returns(f"{head}.{last}") if run.engine.tables is not None else "tensor"
+    if known is None or known == "tensor":
+        if known is None and last.startswith(("is_", "get_", "set_", "_")):
+            return UNKNOWN
+        return _result(run, last, first, receiver, arguments, node)
+    if known in ("bool", "int", "float", "str"):
+        return Scalar(known)
+    if known.startswith(("tuple", "list")):
+        return Seq("tuple", None, Tensor(device_of(*arguments.args), origin=run.origin(node, "is a tensor", receiver)))
+    return NONE if known == "none" else UNKNOWN
+
+
+def _shift(arguments: Arguments) -> Arguments:
+    shifted = type(arguments)(arguments.args[1:], dict(arguments.kwargs), arguments.starred, arguments.node)
+    shifted.kwargs.pop("input", None)
+    return shifted
+
+
+def _result(
+    run: Calls, last: str, first: Value | None, receiver: Tensor | None, arguments: Arguments, node: ast.AST
+) -> Value:
+    dtype = None
+    if last in tensors.BOOL_TENSORS:
+        dtype = "bool"
+    elif last in tensors.INT_TENSORS or last == "one_hot":
+        dtype = "int"
+    elif last in tensors.FLOAT_TENSORS or last.endswith(("_loss", "entropy", "norm")):
+        dtype = "float"
+    elif receiver is not None:
+        dtype = receiver.dtype
+    rank = 0 if last in tensors.REDUCTIONS and len(arguments.args) == 1 and "dim" not in arguments.kwargs else None
+    if last.endswith("_loss") or last in ("cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"):
+        reduction = arguments.kwargs.get("reduction")
+        rank = 0 if reduction is None or (isinstance(reduction, Const) and reduction.value in ("mean", "sum")) else None
+    if last in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin") and (
+        len(arguments.args) > 1 or "dim" in arguments.kwargs
+    ):
+        if last not in ("max", "min") or tensor_of(arguments.args[1]) is None if len(arguments.args) > 1 else True:
+            part = Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
+            return Seq("tuple", None, part)
+    if last in ("chunk", "split", "unbind", "tensor_split"):
+        return Seq("tuple", None, Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first)))
+    dynamic = last in tensors.DYNAMIC or last == "one_hot" and len(arguments.args) < 2 and "num_classes" not in arguments.kwargs
+    return Tensor(
+        device_of(*arguments.args, *arguments.kwargs.values()), dtype, rank, dynamic=dynamic,
+        origin=run.origin(node, "is a tensor", first),
+    )  # fmt: skip
+
+
+def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Value:
+    device = tensors.device_from(arguments.kwargs.get("device"))
+    if "device" in arguments.kwargs and isinstance(arguments.kwargs["device"], Unknown):
+        device = Device.UNKNOWN
+    dtype = tensors.dtype_of(arguments.kwargs.get("dtype"))
+    source = arguments.args[0] if arguments.args else None
+    made = tensor_of(source) if source is not None else None
+    rank: int | None = None
+    constant = all(isinstance(v, Const) for v in arguments.args)
+    if last in ("as_tensor", "asarray", "from_numpy") and made is not None and "device" not in arguments.kwargs:
+        return Tensor(
+            Device.CPU if made.kind == "numpy" else made.device, dtype or made.dtype, made.rank,
+            origin=run.origin(node, "is made from it", made),
+        )  # fmt: skip
+    if dtype is None and "dtype" not in arguments.kwargs:
+        if last in ("tensor", "as_tensor", "scalar_tensor", "full"):
+            sample = source if last != "full" else (arguments.args[1] if len(arguments.args) > 1 else None)
+            dtype = _python_dtype(sample)
+        elif last == "arange":
+            dtype = "int" if all(_python_dtype(v) == "int" for v in arguments.args) else None
+        elif last in INT_FACTORIES:
+            dtype = "int"
+        elif last in ("zeros", "ones", "empty", "rand", "randn", "eye", "linspace"):
+            dtype = "float"
+    if last in ("arange", "linspace", "randperm", "logspace"):
+        rank = 1
+    elif last in ("tensor", "scalar_tensor") and isinstance(source, Const | Scalar):
+        rank = 0
+    elif last in ("tensor", "as_tensor") and isinstance(source, Seq):
+        rank = _nesting(source)
+        constant = source.items is not None and all(isinstance(v, Const) for v in walk(source) if not isinstance(v, Seq))
+    elif last in ("zeros", "ones", "empty", "rand", "randn"):
+        rank = _rank_of_size(arguments)
+    pinned = arguments.kwargs.get("pin_memory")
+    return Tensor(
+        device, dtype, rank, constant=constant, pinned=isinstance(pinned, Const) and bool(pinned.value),
+        origin=run.origin(node, "is created on the CPU" if device is Device.CPU else "is created"),
+    )  # fmt: skip
+
+
+def _nesting(value: Value) -> int | None:
+    """How deep lists of numbers are nested: the rank of the tensor made from them."""
+    if isinstance(value, Const | Scalar):
+        return 0
+    if isinstance(value, Seq):
+        inner = _nesting(value.items[0] if value.items else value.element)
+        return inner + 1 if inner is not None else None
+    return None
+
+
+def _rank_of_size(arguments: Arguments) -> int | None:
+    if arguments.starred:
+        return None
+    if len(arguments.args) == 1:
+        size = arguments.args[0]
+        if isinstance(size, Seq):
+            return len(size.items) if size.items is not None else None
+        return 1 if isinstance(size, Const | Scalar) else None
+    return len(arguments.args) or None
+
+
+def _python_dtype(value: Value | None) -> str | None:
+    if isinstance(value, Const):
+        return {bool: "bool", int: "int", float: "float"}.get(type(value.value))
+    if isinstance(value, Scalar):
+        return value.type if value.type in ("bool", "int", "float") else None
+    if isinstance(value, Seq):
+        return _python_dtype(value.items[0] if value.items else value.element)
+    if isinstance(value, Tensor):
+        return value.dtype
+    return None
+
+
+def _like(run: Calls, first: Value | None, arguments: Arguments, node: ast.AST) -> Value:
+    source = tensor_of(first) if first is not None else None
+    device = source.device if source is not None else Device.UNKNOWN
+    if "device" in arguments.kwargs:
+        device = tensors.device_from(arguments.kwargs["device"])
+    dtype = source.dtype if source is not None else None
+    if "dtype" in arguments.kwargs:
+        dtype = tensors.dtype_of(arguments.kwargs["dtype"])
+    return Tensor(device, dtype, source.rank if source else None, origin=run.origin(node, "is created like a tensor", source))
+
+
+def _where(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) == 1 and not arguments.kwargs:
+        source = arguments.args[0]
+        device = device_of(source)
+        return Seq(
+            "tuple", None,
+            Tensor(device, "int", 1, dynamic=True, origin=run.origin(node, "has a shape that depends on data", source)),
+        )  # fmt: skip
+    parts = [v for v in (arguments.get(1, "input"), arguments.get(2, "other")) if v is not None]
+    dtypes = {(_python_dtype(p) if not isinstance(p, Tensor) else p.dtype) for p in parts}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    return Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", arguments.get(0, "condition")))
+
+
+def _joined(run: Calls, last: str, first: Value | None, node: ast.AST) -> Value:
+    element: Value = UNKNOWN
+    if isinstance(first, Seq):
+        element = first.any_item()
+    tensor = tensor_of(element)
+    rank = None
+    if tensor is not None and tensor.rank is not None:
+        rank = tensor.rank + 1 if last == "stack" else tensor.rank
+    return Tensor(
+        tensor.device if tensor is not None else Device.UNKNOWN, tensor.dtype if tensor is not None else None, rank,
+        dynamic=any(isinstance(v, Tensor) and v.dynamic for v in walk(first)) if first is not None and last != "stack" else False,
+        origin=run.origin(node, "is a tensor", tensor),
+    )  # fmt: skip
+
+
+def _not_tensor(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Value:
+    if last in ("is_tensor", "is_floating_point", "is_complex", "is_grad_enabled", "is_autocast_enabled"):
+        if last == "is_tensor" and arguments.args:
+            value = arguments.args[0]
+            if isinstance(value, Tensor):
+                return Const(value.kind != "numpy")
+            if isinstance(value, Const | Scalar | Seq | Map):
+                return Const(False)
+        return Scalar("bool")
+    if last == "numel":
+        return Scalar("int", Flow.SYMBOLIC)
+    if last == "device":
+        kind = arguments.args[0] if arguments.args else arguments.kwargs.get("type")
+        return Instance(None, "torch.device", attrs={"type": kind} if isinstance(kind, Const) else {})
+    if last in ("finfo", "iinfo"):
+        return Instance(None, f"torch.{last}")
+    if last == "compile":
+        return _compile(run, arguments, node)
+    if last == "vmap" and arguments.args:
+        return arguments.args[0]
+    if last in ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled"):
+        return Instance(None, f"torch.{last}")
+    if last in ("manual_seed",):
+        return Instance(None, "torch.Generator")
+    if last in ("seed", "initial_seed"):
+        return Scalar("int")
+    if last == "get_rng_state":
+        return Tensor(Device.CPU, "int", 1, origin=run.origin(node, "is a generator's state"))
+    run._callbacks(arguments, node)
+    return UNKNOWN
+
+
+def _compile(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
+    target = arguments.args[0] if arguments.args else arguments.kwargs.get("model")
+    if target is None:
+        return Partial(External("torch.compile"))
+    if not run.silent or run.summary.info is None:
+        run.engine.add_compile_root(target)
+    return Compiled(target, origin=run.origin(node, "is compiled"))
+
+
+def _custom(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
+    return Tensor(device_of(*arguments.args), origin=run.origin(node, "is the result of a custom operator")) if (
+        any(isinstance(v, Tensor) for v in arguments.args)
+    ) else UNKNOWN
+
+
+# -- classes ---------------------------------------------------------------------------------------------------------------
+
+
+def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """An instance of an outside class."""
+    last = name.rpartition(".")[2]
+    if name in ("torch.nn.Parameter", "torch.nn.Buffer"):
+        source = tensor_of(arguments.args[0]) if arguments.args else None
+        return Tensor(
+            Device.UNKNOWN, source.dtype if source else "float", source.rank if source else None, kind=last.lower(),
+            origin=run.origin(node, "is a parameter" if last == "Parameter" else "is a buffer"),
+        )  # fmt: skip
+    if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.IntTensor"):
+        dtype = {"torch.LongTensor": "int", "torch.IntTensor": "int", "torch.BoolTensor": "bool"}.get(name, "float")
+        return Tensor(Device.CPU, dtype, origin=run.origin(node, "is created on the CPU"))
+    if name == "torch.cuda.FloatTensor":
+        return Tensor(Device.DEVICE, "float", origin=run.origin(node, "is created"))
+    if name in nn.CONTAINERS:
+        return nn.container(run, name, arguments, node)
+    if name == "torch.utils.data.DataLoader":
+        pinned = arguments.kwargs.get("pin_memory", Const(False))
+        return Instance(None, name, attrs={"pin_memory": pinned}, origin=run.origin(node, "is a DataLoader"))
+    if name.startswith("torch.optim.") and "lr_scheduler" not in name:
+        return Instance(None, name, ("torch.optim.Optimizer",), origin=run.origin(node, "is an optimizer"))
+    if nn.is_module(name):
+        return Instance(None, name, ("torch.nn.Module",), origin=run.origin(node, "is a module"))
+    if last == "GradScaler":
+        return Instance(None, "torch.amp.GradScaler")
+    if name == "collections.OrderedDict" or name == "collections.Counter":
+        return _dict(run, name, arguments, node)
+    run._callbacks(arguments, node)
+    return Instance(None, name, origin=run.origin(node, "is constructed"))
+
+
+# -- Python's builtins -------------------------------------------------------------------------------------------------------
+
+
+@handles("len")
+def _len(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return tensors._int_result(run, tensor, "__len__", node)
+    if isinstance(value, Seq):
+        return Const(len(value.items)) if value.items is not None and value.kind in ("tuple", "size") else Scalar("int")
+    return Scalar("int")
+
+
+@handles("int", "float", "bool", "complex")
+def _number(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if not arguments.args:
+        return Const({"int": 0, "float": 0.0, "bool": False}.get(name, 0))
+    value = arguments.args[0]
+    run.convert(node, value, name)
+    kind = name if name != "complex" else "number"
+    if tensor_of(value) is not None:
+        tensor = tensor_of(value)
+        if tensor is not None and tensor.kind == "numpy":
+            return Scalar(kind)
+        return Scalar(kind, Flow.DATA, origin=run.origin(node, "is read from a tensor", value))
+    if isinstance(value, Scalar):
+        return Scalar(kind, value.flow, origin=value.origin)
+    if isinstance(value, Const) and isinstance(value.value, int | float) and name in ("int", "float", "bool"):
+        try:
+            return Const({"int": int, "float": float, "bool": bool}[name](value.value))
+        except (ValueError, OverflowError):
+            return Scalar(kind)
+    return Scalar(kind)
+
+
+@handles("str", "repr", "format", "ascii")
+def _text(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if arguments.args:
+        run.convert(node, arguments.args[0], "str" if name in ("str", "repr", "ascii") else "format")
+    return Scalar("str")
+
+
+@handles("round", "abs", "divmod", "pow")
+def _rounding(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return tensors._like(run, tensor, node, rank=tensor.rank)
+    if isinstance(value, Scalar):
+        return Scalar("int" if name == "round" and len(arguments.args) == 1 else value.type, value.flow, origin=value.origin)
+    if isinstance(value, Const):
+        return Scalar("number")
+    return UNKNOWN
+
+
+@handles("range")
+def _range(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    flow = Flow.STATIC
+    for value in arguments.args:
+        run.convert(node, value, "range")
+        if isinstance(value, Scalar):
+            flow = max(flow, value.flow)
+    # the elements are plain counters, however many there are
+    return Seq("range", None, Scalar("int", Flow.STATIC))
+
+
+@handles("any", "all")
+def _any(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    element = run.element_of(value, node)
+    if tensor_of(element) is not None or isinstance(element, Scalar) and element.flow is Flow.DATA:
+        return Scalar("bool", Flow.DATA, origin=run.origin(node, "tests tensors", element))
+    return Scalar("bool")
+
+
+@handles("max", "min")
+def _extreme(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    values = arguments.args
+    if len(values) == 1:
+        element = run.element_of(values[0], node)
+        tensor = tensor_of(element)
+        if tensor is not None:
+            return tensors._like(run, tensor, node, rank=tensor.rank)
+        return _widened(element)
+    found = [v for v in values if isinstance(v, Tensor)]
+    if found:
+        return tensors._like(run, found[0], node, rank=found[0].rank)
+    return _widened(join_all(values)) if values else UNKNOWN
+
+
+def _widened(value: Value) -> Value:
+    if isinstance(value, Const) and isinstance(value.value, int | float):
+        return Scalar(type(value.value).__name__)
+    return value if isinstance(value, Scalar) else UNKNOWN
+
+
+@handles("sum")
+def _sum(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    element = run.element_of(value, node)
+    tensor = tensor_of(element)
+    if tensor is not None:
+        return tensors._like(run, tensor, node, rank=tensor.rank)
+    if isinstance(element, Scalar):
+        return Scalar(element.type, element.flow, origin=element.origin)
+    return _widened(element) if isinstance(element, Const) else UNKNOWN
+
+
+@handles("sorted", "reversed", "list", "tuple", "set", "frozenset", "iter", "collections.deque")
+def _sequence(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    kind = {"sorted": "list", "reversed": "list", "iter": "generator", "frozenset": "set", "collections.deque": "list"}.get(name, name)
+    if not arguments.args:
+        return Seq(kind, ())
+    value = arguments.args[0]
+    key = arguments.kwargs.get("key")
+    if isinstance(value, Seq) and value.items is not None:
+        items = value.items[::-1] if name == "reversed" else value.items
+        if name == "sorted":
+            return Seq(kind, None, join_all(items)) if items else Seq(kind, ())
+        return Seq(kind, items)
+    element = run.iterate(value, node, "call") if name in ("list", "tuple", "set") else run.element_of(value, node)
+    if isinstance(key, Function):
+        run.call_back(key, [element], node)
+    return Seq(kind, None, element)
+
+
+@handles("enumerate")
+def _enumerate(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    if run.is_loader(value):
+        run.iterate(value, node, "for")
+        for loop in run.loops:
+            loop.loads = loop.loads
+    if isinstance(value, Seq) and value.items is not None and len(value.items) <= 8:
+        return Seq("generator", tuple(Seq("tuple", (Scalar("int"), item)) for item in value.items))
+    inner = Seq("tuple", (Scalar("int"), run.element_of(value, node)))
+    return Seq("loader" if run.is_loader(value) else "generator", None, inner)
+
+
+@handles("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.trange", "rich.progress.track")
+def _progress(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name.endswith("trange"):
+        return Seq("range", None, Scalar("int"))
+    return arguments.args[0] if arguments.args else arguments.kwargs.get("iterable", UNKNOWN)
+
+
+@handles("zip", "itertools.product", "itertools.zip_longest")
+def _zip(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if arguments.starred:
+        return UNKNOWN
+    columns = [v.items if isinstance(v, Seq) else None for v in arguments.args]
+    if name == "zip" and columns and all(c is not None and len(c) <= 8 for c in columns):
+        known = [c for c in columns if c is not None]
+        return Seq("generator", tuple(Seq("tuple", tuple(row)) for row in zip(*known, strict=False)))
+    return Seq("generator", None, Seq("tuple", tuple(run.element_of(v, node) for v in arguments.args)))
+
+
+@handles("map")
+def _map(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if not arguments.args:
+        return UNKNOWN
+    function, *rest = arguments.args
+    values = [run.element_of(v, node) for v in rest]
+    result = run.call(function, type(arguments)(values, {}, False, None), node)
+    return Seq("generator", None, result)
+
+
+@handles("filter")
+def _filter(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) < 2:
+        return UNKNOWN
+    element = run.element_of(arguments.args[1], node)
+    run.call_back(arguments.args[0], [element], node)
+    return Seq("generator", None, element)
+
+
+@handles("next")
+def _next(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if arguments.args else UNKNOWN
+    return run.element_of(value, node)
+
+
+@handles("itertools.chain", "itertools.chain.from_iterable")
+def _chain(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name.endswith("from_iterable"):
+        inner = run.element_of(arguments.args[0], node) if arguments.args else UNKNOWN
+        return Seq("generator", None, run.element_of(inner, node))
+    return Seq("generator", None, join_all(run.element_of(v, node) for v in arguments.args)) if arguments.args else UNKNOWN
+
+
+@handles("itertools.cycle", "itertools.islice", "copy.copy", "copy.deepcopy")
+def _same(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return arguments.args[0] if arguments.args else UNKNOWN
+
+
+@handles("dict", "collections.OrderedDict", "collections.defaultdict", "types.SimpleNamespace")
+def _dict(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name == "types.SimpleNamespace":
+        return Instance(None, name, attrs=dict(arguments.kwargs))
+    if arguments.args and name != "collections.defaultdict":
+        source = arguments.args[0]
+        if isinstance(source, Map):
+            return Map({**source.items, **arguments.kwargs}) if source.items is not None else source
+        pair = run.element_of(source, node)
+        if isinstance(pair, Seq) and pair.items is not None and len(pair.items) == 2:
+            return Map(None, pair.items[0], pair.items[1])
+        return Map(None)
+    if name == "collections.defaultdict":
+        return Map({} if not arguments.args else None)
+    return Map(dict(arguments.kwargs)) if not arguments.starred else Map(None)
+
+
+@handles("isinstance")
+def _isinstance(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    from compilelint.engine.narrow import is_a
+
+    if len(arguments.args) == 2:
+        kinds = arguments.args[1]
+        listed = list(kinds.items) if isinstance(kinds, Seq) and kinds.items is not None else [kinds]
+        answers = {is_a(run, v, listed) for v in options(arguments.args[0])}  # type: ignore[arg-type]
+        if len(answers) == 1 and (answer := answers.pop()) is not None:
+            return Const(answer)
+    return Scalar("bool")
+
+
+@handles("hasattr", "callable", "issubclass")
+def _hasattr(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Scalar("bool")
+
+
+@handles("getattr")
+def _getattr(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) >= 2 and isinstance(arguments.args[1], Const) and isinstance(arguments.args[1].value, str):
+        found = run.attribute(arguments.args[0], arguments.args[1].value, node)
+        if len(arguments.args) == 3 and not isinstance(found, Unknown):
+            return found if not isinstance(arguments.args[0], Instance | External) else join(found, arguments.args[2])
+        return found
+    return UNKNOWN
+
+
+@handles("type")
+def _type(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.args[0] if len(arguments.args) == 1 else UNKNOWN
+    if isinstance(value, Instance) and value.info is not None:
+        return Class(value.info)
+    return UNKNOWN
+
+
+@handles("print", "input", "open", "setattr", "delattr", "logging.info", "logging.warning", "logging.debug", "logging.error",
+         "warnings.warn")  # fmt: skip
+def _side_effect(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return UNKNOWN if name in ("input", "open") else NONE
+
+
+@handles("id", "hash", "ord", "sys.getsizeof", "os.getpid")
+def _int(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Scalar("int")
+
+
+@handles("functools.partial")
+def _partial(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if not arguments.args:
+        return UNKNOWN
+    if isinstance(arguments.args[0], External) and arguments.args[0].name == "torch.compile":
+        return arguments.args[0]
+    return Partial(arguments.args[0], tuple(arguments.args[1:]), dict(arguments.kwargs))
+
+
+@handles("functools.reduce")
+def _reduce(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) < 2:
+        return UNKNOWN
+    element = run.element_of(arguments.args[1], node)
+    tensor = tensor_of(element)
+    if tensor is not None:
+        return tensors._like(run, tensor, node)
+    return run.call_back(arguments.args[0], [element, element], node)
+
+
+# -- library --------------------------------------------------------------------------------------------------------------------
+
+
+def _math(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
+    flow = Flow.STATIC
+    source: Value = UNKNOWN
+    for value in arguments.args:
+        run.convert(node, value, "math")
+        if tensor_of(value) is not None:
+            flow, source = Flow.DATA, value
+        elif isinstance(value, Scalar) and value.flow > flow:
+            flow, source = value.flow, value
+    return Scalar("float", flow, origin=run.origin(node, "is read from a tensor", source) if flow is Flow.DATA else None)
+
+
+@handles("time.time", "time.perf_counter", "time.monotonic", "time.process_time", "random.random", "random.uniform", "random.gauss")
+def _float(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Scalar("float", Flow.STATIC)
+
+
+@handles("logging.getLogger")
+def _logger(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Instance(None, "logging.Logger")
+
+
+@handles("threading.Lock", "threading.RLock", "threading.Semaphore", "threading.Condition")
+def _lock(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Instance(None, name)
+
+
+@handles("numpy.random.default_rng")
+def _rng(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Instance(None, "numpy.random.Generator")
+
+
+def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST) -> Value:
+    if head == "numpy" and last in ("isscalar", "issubdtype", "iterable"):
+        return Scalar("bool")
+    if head == "numpy" and last in ("int32", "int64", "float32", "float64", "bool_"):
+        return Scalar("number")
+    source = arguments.args[0] if arguments.args else None
+    if head == "numpy.random" and last in ("rand", "random", "uniform", "randint", "normal") and not arguments.args:
+        return Scalar("float")
+    if source is not None and isinstance(source, Const | Scalar) and last not in ("arange", "zeros", "ones", "linspace", "full", "array", "empty"):
+        flow = source.flow if isinstance(source, Scalar) else Flow.STATIC
+        return Scalar("float", flow)
+    return run.numpy_array(node) if hasattr(run, "numpy_array") else UNKNOWN
+
+
+@handles("einops.rearrange", "einops.repeat", "einops.reduce", "einops.einsum", "einops.pack")
+def _einops(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    source = arguments.args[0] if arguments.args else None
+    tensor = tensor_of(source) if source is not None else None
+    if name == "einops.pack":
+        return UNKNOWN
+    if tensor is None and name != "einops.einsum" and isinstance(source, Seq):
+        tensor = tensor_of(source.any_item())
+    if tensor is not None:
+        return tensors._like(run, tensor, node)
+    return UNKNOWN
+
+
+@handles("torch.utils.checkpoint.checkpoint", "torch.func.vmap", "torch.vmap")
+def _checkpoint(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if not arguments.args:
+        return UNKNOWN
+    if name.endswith("vmap"):
+        return arguments.args[0]
+    function, *rest = arguments.args
+    extra = {k: v for k, v in arguments.kwargs.items() if k not in ("use_reentrant", "preserve_rng_state", "context_fn")}
+    return run.call(function, type(arguments)(rest, extra, arguments.starred, None), node)
+
+
+@handles("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export", "torch._C._get_tracing_state")
+def _tracing(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return NONE if name.startswith("torch._C") else Const(False)
+
+
+@handles("torch.compiler.is_compiling", "torch.cuda.is_available", "torch.distributed.is_initialized", "torch.distributed.is_available")
+def _flag(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Scalar("bool")
+
+
+@handles("torch.compiler.disable", "torch.compiler.allow_in_graph", "torch.jit.script", "torch.jit.ignore", "functools.wraps")
+def _wrapper(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    target = arguments.args[0] if arguments.args else UNKNOWN
+    return UNKNOWN if name in ("torch.jit.script", "functools.wraps", "torch.compiler.disable") else target
+
+
+def _first(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name.endswith("_grad_norm_"):
+        return Tensor(Device.UNKNOWN, "float", 0, origin=run.origin(node, "is the gradients' norm"))
+    return arguments.args[0] if arguments.args else UNKNOWN
+
+
+@handles("torch.nn.utils.get_total_norm")
+def _total_norm(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Tensor(Device.UNKNOWN, "float", 0, origin=run.origin(node, "is a norm"))
+
+
+@handles("torch.autograd.grad")
+def _grad(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq("tuple", None, Tensor(Device.UNKNOWN, origin=run.origin(node, "is a gradient")))
+
+
+@handles("torch.nn.utils.rnn.pad_sequence", "torch.nn.utils.pad_sequence")
+def _padded(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return _joined(run, "pad_sequence", arguments.args[0] if arguments.args else None, node)
+
+
+@handles("torch.nn.utils.rnn.pad_packed_sequence", "torch.nn.utils.pad_packed_sequence")
+def _unpacked(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Seq(
+        "tuple", (Tensor(origin=run.origin(node, "is a tensor")), Tensor(Device.CPU, "int", origin=run.origin(node, "is a tensor")))
+    )
+
+
+@handles("torch.distributed.get_rank", "torch.distributed.get_world_size", "torch.cuda.device_count", "torch.cuda.current_device")
+def _count(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Scalar("int")
+
+
+__all__ = ["BATCH", "call", "handles"]

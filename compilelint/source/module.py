@@ -1,0 +1,206 @@
+"""One source file: text, syntax tree, and an index of what its top level binds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+Def = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(slots=True, eq=False)
+class FunctionInfo:
+    """A function or lambda of the project. `qualname` is `Class.method` or `outer.<locals>.inner`."""
+
+    module: Module
+    qualname: str
+    node: Def | ast.Lambda
+    cls: ClassInfo | None = None
+    decorators: tuple[str, ...] = ()  # dotted source text, calls stripped; resolved by the engine
+    facts: object | None = None  # what a scan of the body tells, cached by the engine
+
+    @property
+    def name(self) -> str:
+        return self.node.name if not isinstance(self.node, ast.Lambda) else "<lambda>"
+
+    @property
+    def id(self) -> str:
+        return f"{self.module.name}:{self.qualname}"
+
+    def default(self, parameter: str) -> ast.expr | None:
+        """The default value of a parameter, as written; None where it has none."""
+        args = self.node.args
+        plain = args.posonlyargs + args.args
+        for arg, default in zip(reversed(plain), reversed(args.defaults), strict=False):
+            if arg.arg == parameter:
+                return default
+        for arg, maybe in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            if arg.arg == parameter:
+                return maybe
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class ClassInfo:
+    module: Module
+    qualname: str
+    node: ast.ClassDef
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+    attributes: dict[str, ast.AST] = field(default_factory=dict)  # class-level assignments: name → value or annotation node
+    annotations: dict[str, ast.expr] = field(default_factory=dict)
+    stores: dict[str, list[FunctionInfo]] = field(default_factory=dict)  # self.<name> = … → the methods that do it
+    scope: object | None = None  # the frame it was defined in, when nested in a function
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def id(self) -> str:
+        return f"{self.module.name}:{self.qualname}"
+
+
+class Module:
+    """A parsed file. `name` is its import name as far as its packages tell; `package` the name relative imports start from."""
+
+    def __init__(self, path: Path, name: str, text: str, tree: ast.Module) -> None:
+        self.path = path
+        self.name = name
+        self.text = text
+        self.tree = tree
+        self.is_package = path.name == "__init__.py"
+        self.package = name if self.is_package else name.rpartition(".")[0]
+        self.functions: list[FunctionInfo] = []
+        self.classes: list[ClassInfo] = []
+        self.function_of: dict[ast.AST, FunctionInfo] = {}
+        self.class_of: dict[ast.AST, ClassInfo] = {}
+        self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
+        self._index(tree.body, "", None)
+        for statement in _top_level(tree.body):
+            for bound in bound_names(statement):
+                self.bindings.setdefault(bound, []).append(statement)
+
+    def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
+        for statement in body:
+            self._index_statement(statement, prefix, cls)
+
+    def _index_statement(self, node: ast.AST, prefix: str, cls: ClassInfo | None) -> None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names = tuple(_dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
+            info = FunctionInfo(self, prefix + node.name, node, cls, names)
+            self.functions.append(info)
+            self.function_of[node] = info
+            if cls is not None:
+                if node.name not in cls.methods or not {"overload", "typing.overload"} & set(names):
+                    previous = cls.methods.get(node.name)
+                    if previous is None or not any(n.endswith((".setter", ".deleter")) for n in names):
+                        cls.methods[node.name] = info
+                _scan_self_stores(node, info, cls)
+            self._index(node.body, f"{prefix}{node.name}.<locals>.", None)
+        elif isinstance(node, ast.ClassDef):
+            klass = ClassInfo(self, prefix + node.name, node)
+            self.classes.append(klass)
+            self.class_of[node] = klass
+            self._index(node.body, f"{prefix}{node.name}.", klass)
+        elif isinstance(node, ast.Assign) and cls is not None:
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    cls.attributes[target.id] = node.value
+        elif isinstance(node, ast.AnnAssign) and cls is not None and isinstance(node.target, ast.Name):
+            cls.annotations[node.target.id] = node.annotation
+            if node.value is not None:
+                cls.attributes[node.target.id] = node.value
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While | ast.AsyncWith | ast.AsyncFor):
+            for field_name in ("body", "orelse", "finalbody"):
+                self._index(getattr(node, field_name, []), prefix, cls)
+            for handler in getattr(node, "handlers", []):
+                self._index(handler.body, prefix, cls)
+        elif isinstance(node, ast.Match):
+            for case in node.cases:
+                self._index(case.body, prefix, cls)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Child → parent for every node of the file; built only when asked for."""
+        table: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                table[child] = node
+        return table
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+
+def _scan_self_stores(node: Def, info: FunctionInfo, cls: ClassInfo) -> None:
+    args = node.args.posonlyargs + node.args.args
+    if not args:
+        return
+    me = args[0].arg
+    for child in ast.walk(node):
+        if (
+            isinstance(child, ast.Attribute)
+            and isinstance(child.ctx, ast.Store)
+            and isinstance(child.value, ast.Name)
+            and child.value.id == me
+        ):
+            users = cls.stores.setdefault(child.attr, [])
+            if not users or users[-1] is not info:
+                users.append(info)
+
+
+def _dotted(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return "?"
+
+
+def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run at module level, those inside if, try, with and loops included."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If | ast.Try | ast.With | ast.For | ast.While):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _top_level(getattr(statement, name, []))
+            for handler in getattr(statement, "handlers", []):
+                yield from _top_level(handler.body)
+
+
+def bound_names(statement: ast.AST) -> Iterator[str]:
+    """The names that one statement binds in its own scope."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield statement.name
+        case ast.Import():
+            for alias in statement.names:
+                yield alias.asname or alias.name.partition(".")[0]
+        case ast.ImportFrom():
+            for alias in statement.names:
+                yield alias.asname or alias.name
+        case ast.Assign():
+            for target in statement.targets:
+                yield from target_names(target)
+        case ast.AnnAssign() | ast.AugAssign():
+            yield from target_names(statement.target)
+        case ast.For() | ast.AsyncFor():
+            yield from target_names(statement.target)
+        case ast.With() | ast.AsyncWith():
+            for item in statement.items:
+                if item.optional_vars is not None:
+                    yield from target_names(item.optional_vars)
+
+
+def target_names(target: ast.AST) -> Iterator[str]:
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from target_names(element)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
