@@ -1,7 +1,7 @@
 """A file under the knife: spans of `ast` nodes in its text, and pieces of it as libcst nodes.
 
 `ast` says what a node is and where it stands; libcst is for surgery on one node. Only the statement at hand is given to
-libcst, not the file: libcst's own positions cost a second for each one or two thousand lines, a statement a millisecond.
+libcst, not the file: libcst's positions cost a second for each one or two thousand lines, a statement a millisecond.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Block = tuple[ast.AST, str]  # a node and the field of it that holds a list of statements
-_FSTRING = (ast.JoinedStr, ast.FormattedValue) + (
-    (ast.TemplateStr, ast.Interpolation) if sys.version_info >= (3, 14) else ()
-)
+_FSTRING: tuple[type[ast.expr], ...] = (ast.JoinedStr, ast.FormattedValue)
+if sys.version_info >= (3, 14):
+    _FSTRING += (ast.TemplateStr, ast.Interpolation)
 _IGNORED = frozenset({"ctx", "kind", "type_comment"})
 _CONTINUED = re.compile(r"\\(?:\r\n|\r|\n)\Z")
 _GAP = re.compile(r"(?:[ \t\x0c]|\\(?:\r\n?|\n))*")
 
 
 class CstFile:
-    """One file at one time. Costs nothing to create; share it between all Rewriters of the file, drop it when the text changes."""
+    """One file at one time. It costs nothing to create; share it between all Rewriters of the file.
+
+    A changed text needs a new one.
+    """
 
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
@@ -245,10 +248,11 @@ class CstFile:
         import libcst
 
         code = self.code(node)
+        if isinstance(node, ast.Yield | ast.YieldFrom | ast.NamedExpr):
+            code = f"({code})"  # no expressions to libcst without them
         try:
             if isinstance(node, ast.stmt):
-                module = libcst.parse_module(code, self.libcst_config)
-                return module.body[0]
+                return libcst.parse_module(code, self.libcst_config).body[0]
             return libcst.parse_expression(code, self.libcst_config)
         except (libcst.ParserSyntaxError, IndexError) as error:
             raise CannotFix(f"libcst can't read the code: {error}") from None

@@ -126,7 +126,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     last: Edit | None = None
     for edit in sorted(set(edits), key=order):
         if not 0 <= edit.start <= edit.end <= len(text):
-            raise ValueError(f"edit {edit.start}–{edit.end} lies outside a text of {len(text)} characters")
+            raise ValueError(f"edit {edit.start}-{edit.end} lies outside a text of {len(text)} characters")
         if edit.start < position or (last is not None and edit.start == last.start):
             raise OverlapError(f"two edits at {edit.start}")
         pieces += text[position : edit.start], edit.text
@@ -177,7 +177,7 @@ def compatible(first: Group, second: Group) -> bool:
 
 
 def choose(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
-    """(chosen, left): in order of position, each group that meets none chosen before. The order of `groups` is no matter."""
+    """(chosen, left): in order of position, each group that meets none chosen before, however `groups` is ordered."""
     chosen: list[Group] = []
     left: list[Group] = []
     for group in sorted((group for group in groups if group.edits), key=_rank):

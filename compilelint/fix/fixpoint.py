@@ -10,7 +10,7 @@ from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, map_bac
 
 MAX_ROUNDS = 10
 
-# Given the texts by path, and which of them are new since the last call: the findings in them, fixes built on these texts.
+# Given the texts by path, and which of them differ from the first: the findings in them, their fixes built on them.
 Find = Callable[[Mapping[str, str], Collection[str]], Iterable[Finding]]
 
 
@@ -71,12 +71,11 @@ def fix_texts(
     """Fix several texts together: `find` sees all of them each round, since one may tell what another's values are."""
     current = dict(texts)
     states = {path: _State(FixedText(path, text, text), {text}) for path, text in texts.items()}
-    dirty: set[str] = set(texts)
     for number in range(1, max_rounds + 2):
         by_path: dict[str, list[Finding]] = {}
-        for finding in find(current, frozenset(dirty)):
+        changed = frozenset(path for path, text in texts.items() if current[path] != text)
+        for finding in find(current, changed):
             by_path.setdefault(finding.span.path, []).append(finding)
-        dirty = set()
         again = False
         for path, state in states.items():
             findings = sorted(by_path.get(path, ()), key=lambda finding: finding.sort_key)
@@ -96,11 +95,8 @@ def fix_texts(
                 )
                 state.result.skipped += [_skipped(finding, plan, "too many rounds") for finding, plan in wanted]
                 continue
-            text = _round(state, current[path], wanted, number)
+            current[path] = _round(state, current[path], wanted, number)
             again = True
-            if text != current[path]:
-                current[path] = text
-                dirty.add(path)
         if not again:
             break
     for path, state in states.items():

@@ -1,4 +1,4 @@
-"""Layout of Python text: indentation, comments, and the lines that belong to string literals. Works on any statements."""
+"""Layout of Python text: indentation, comments, and the lines that belong to string literals."""
 
 from __future__ import annotations
 

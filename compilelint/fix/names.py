@@ -77,7 +77,7 @@ class Names:
         return next(each for n in range(1, 1000) if (each := "_" * n + name) not in taken)
 
     def _scopes(self, at: ast.AST | None) -> list[Scope]:
-        """The scopes whose names code at a node sees, innermost first, the module left out. Without a node: all of the file."""
+        """The scopes whose names code at a node sees, innermost first, without the module. Without a node: all there are."""
         if at is None:
             return [node for node in ast.walk(self.file.tree) if isinstance(node, _SCOPES)]
         found: list[Scope] = []
@@ -107,7 +107,7 @@ class Names:
                             yield bound, module, local
 
     def _top_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        """Imports of the module's top level; in a `try` its body's (what follows counts on them), never those for type checkers."""
+        """Imports of the module's top level and of its `try` bodies (what follows counts on them), not those for typing."""
         stack = list(reversed(self.file.tree.body))
         while stack:
             statement = stack.pop()
@@ -117,7 +117,7 @@ class Names:
                 stack += reversed(statement.body)
 
     def _visible(self, name: str, scopes: list[Scope], statement: ast.stmt | None) -> bool:
-        """Whether a name means what `statement` binds (None: the module's new import) in the innermost of these scopes."""
+        """Whether a name means what `statement` binds (None: a new import) in the innermost of these scopes."""
         for scope in scopes:
             binders = self._bound(scope).get(name)
             if binders is not None:
@@ -180,7 +180,7 @@ class Names:
         return edits
 
     def _place(self, statement: str) -> tuple[int, str, str]:
-        """(offset, blank lines before, blank lines after) for a new import: beside its like, else after the docstring."""
+        """(offset, blank lines before, blank lines after) of a new import: beside its like, else after the docstring."""
         file = self.file
         run = self._leading_imports()
         key = _import_key(statement)
@@ -344,8 +344,8 @@ def _outside(scope: ast.AST, child: ast.AST) -> bool:
     """Whether a direct child of a scope's node is evaluated in the scope around it."""
     if isinstance(scope, _COMPREHENSIONS):
         return False
-    body = scope.body if isinstance(getattr(scope, "body", None), list) else [getattr(scope, "body", None)]
-    return child not in body
+    body = getattr(scope, "body", [])
+    return child not in body if isinstance(body, list) else child is not body
 
 
 def _identifiers(node: ast.AST) -> set[str]:

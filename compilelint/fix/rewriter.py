@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compilelint.finding import Edit
@@ -51,17 +52,22 @@ class _Change:
 class Rewriter:
     """Records the changes of one fix to one file.
 
-    `Rewriter(CstFile(path, text, tree), at=node)`: share the CstFile between the fixes of a file; `at` is the node of the
-    finding, where `name_for` looks names up unless told otherwise. `Rewriter(path, text, tree)` makes a CstFile of its own.
+    `Rewriter(CstFile(path, text, tree), at=node)`: share the CstFile between the fixes of a file; `at` is the finding's
+    node, where `name_for` looks names up unless told otherwise. `Rewriter(path, text, tree)` makes its own CstFile.
     """
 
     def __init__(
-        self, file: CstFile | str, text: str | None = None, tree: ast.Module | None = None, *, at: ast.AST | None = None
+        self,
+        file: CstFile | str | Path,
+        text: str | None = None,
+        tree: ast.Module | None = None,
+        *,
+        at: ast.AST | None = None,
     ) -> None:
-        if isinstance(file, str):
+        if not isinstance(file, CstFile):
             if text is None or tree is None:
                 raise TypeError("Rewriter(path, text, tree) or Rewriter(CstFile)")
-            file = CstFile(file, text, tree)
+            file = CstFile(str(file), text, tree)
         self.file = file
         self.at = at
         self._changes: dict[ast.stmt, _Change] = {}
@@ -76,8 +82,11 @@ class Rewriter:
         return self.file.source(node)
 
     def code(self, node: ast.AST) -> str:
-        """The text of a node to build new code from: its further lines are moved as if the first stood at the margin, and an
-        expression that spans lines without brackets gets parentheses."""
+        """The text of a node to build new code from.
+
+        Its further lines are moved as if the first stood at the margin; an expression that spans lines without brackets
+        gets parentheses.
+        """
         return self.file.code(node)
 
     def operand(self, node: ast.expr) -> str:
@@ -89,23 +98,21 @@ class Rewriter:
         return code if plain or same(expression(f"{code}.x"), ast.Attribute(expression(code), "x")) else f"({code})"
 
     def fill(self, template: str, **parts: ast.expr | str) -> str:
-        """An expression or statements from a template, `rw.fill("{test} and not {flag}", test=node, flag="a or b")`: each part
-        goes in whole, with the parentheses it needs at its place. A part may be a node or code."""
+        """An expression or statements from a template: `rw.fill("{test} and not {flag}", test=node, flag="a or b")`.
+
+        Each part, a node or code, goes in whole, with the parentheses that it needs at its place.
+        """
         codes = {name: part if isinstance(part, str) else self.code(part) for name, part in parts.items()}
-        trees = {name: expression(f"({code}\n)") for name, code in codes.items()}
+        trees: dict[str, ast.AST] = {name: expression(f"({code}\n)") for name, code in codes.items()}
         marks = {name: f"_part_{n}_" for n, name in enumerate(parts)}
         shape = ast.Module(statements(layout.dedent(template.format(**marks))), [])
-        swap = {
-            node: trees[name]
-            for node in ast.walk(shape)
-            for name, mark in marks.items()
-            if isinstance(node, ast.Name) and node.id == mark
-        }
+        swap: dict[ast.AST, ast.AST] = {}
         chosen = dict(codes)
         for name, mark in marks.items():
-            others = {**marks, name: codes[name]}
-            mine = {node: tree for node, tree in swap.items() if isinstance(node, ast.Name) and node.id == mark}
-            if not _reads_as(layout.dedent(template.format(**others)), shape, mine):
+            places = [each for each in ast.walk(shape) if isinstance(each, ast.Name) and each.id == mark]
+            mine: dict[ast.AST, ast.AST] = dict.fromkeys(places, trees[name])
+            swap |= mine
+            if not _reads_as(layout.dedent(template.format(**{**marks, name: codes[name]})), shape, mine):
                 chosen[name] = f"({codes[name]})"
         code = layout.dedent(template.format(**chosen))
         if not _reads_as(code, shape, swap):
@@ -135,7 +142,7 @@ class Rewriter:
     # Expressions
 
     def replace(self, node: ast.AST, code: str | libcst.CSTNode) -> None:
-        """Replace an expression, adding the parentheses it needs there and dropping those it needs no more; or a statement."""
+        """Replace an expression, with the parentheses that the new one needs there and no others; or a statement."""
         text = code if isinstance(code, str) else generate(code)
         if isinstance(node, ast.stmt):
             self.replace_statement(node, text)
@@ -193,7 +200,7 @@ class Rewriter:
         return len(result) == 1 and same(result[0], statement, {node: new})
 
     def _check_fstring(self, outer: ast.expr, node: ast.expr, code: str) -> None:
-        """New code inside an f-string must be readable by Python 3.10 too: no quotes of the string's, no backslashes."""
+        """New code inside an f-string must be readable by Python 3.10 too: no quotes, no backslashes."""
         source = self.file.text
         begin, _ = self.file.span(outer)
         stop = self.file.span(node)[1]
@@ -206,7 +213,7 @@ class Rewriter:
             raise CannotFix("the f-string's position is not reliable")
 
     def add_argument(self, call: ast.Call, code: str) -> None:
-        """Add `value`, after the positional arguments, or `name=value`, after all. Trailing commas and layout are kept."""
+        """Add `value`, after the positional arguments, or `name=value`, after all. Commas and layout are kept."""
         self._argument_changes(call).add(code)
 
     def remove_argument(self, call: ast.Call, which: str | int) -> None:
@@ -220,8 +227,10 @@ class Rewriter:
     # Statements
 
     def replace_statement(self, statement: ast.stmt, code: str | libcst.CSTNode, *, keep_comments: bool = True) -> None:
-        """Replace a statement by any number of statements. Comments inside the old one that the code lacks are put above,
-        unless told otherwise; one behind it stays."""
+        """Replace a statement by any number of statements.
+
+        Comments inside the old one that the code lacks are put above, unless told otherwise; one behind it stays.
+        """
         text = layout.dedent(code if isinstance(code, str) else generate(code)).rstrip()
         if not statements(text):
             raise CannotFix("no statement in the new code: use delete_statement")
@@ -284,7 +293,7 @@ class Rewriter:
     # Names
 
     def name_for(self, target: str, at: ast.AST | None = None) -> str:
-        """How `torch.where` is spelled at a place (by default, the finding's), importing it when nothing there means it."""
+        """How `torch.where` is spelled at a place (by default the finding's); imported when nothing there means it."""
         return self._names.name_for(target, at if at is not None else self.at)
 
     def fresh_name(self, name: str, within: ast.AST | None = None) -> str:
@@ -455,7 +464,7 @@ class Rewriter:
             add(_AFTER, anchor, anchor, text)
 
     def _above(self, statement: ast.stmt, indent: str) -> int:
-        """Where lines before a statement go: above the comments that stand right above it, but not above the file's first."""
+        """Where lines before a statement go: above the comments right above it, but not above the file's first."""
         file = self.file
         start = place = file.index.line_start(file.span(statement)[0])
         siblings = file.siblings(statement)
@@ -493,7 +502,7 @@ class Rewriter:
         )
 
     def _fit(self, code: str, indent: str, *, first: bool = True) -> str:
-        """Code at the margin, indented; lines inside brackets that were copied from the file with their indentation stay."""
+        """Code at the margin, indented; lines inside brackets that were copied from the file stay as they are."""
         lines = layout.split(code)
         if len(lines) == 1 or not indent:
             return layout.indent(code, indent, first=first)

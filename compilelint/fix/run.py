@@ -75,17 +75,16 @@ class FixResult:
 def fix_files(
     paths: Sequence[Path], find: Find, *, apply: bool = False, unsafe: bool = False, max_rounds: int = MAX_ROUNDS
 ) -> FixResult:
-    """Fix files with the findings of `find`, which gets texts by `str(path)`. Nothing is written without `apply`."""
+    """Fix files with the findings of `find`, which gets texts by path, with slashes. Only `apply` writes."""
     result = FixResult()
     sources: dict[str, Source] = {}
     for path in paths:
         try:
-            sources[str(path)] = read_source(path)
+            sources[path.as_posix()] = read_source(path)
         except WriteError as error:
             result.failures.append(str(error))
-    fixed = fix_texts(
-        {name: source.text for name, source in sources.items()}, find, unsafe=unsafe, max_rounds=max_rounds
-    )
+    texts = {name: source.text for name, source in sources.items()}
+    fixed = fix_texts(texts, find, unsafe=unsafe, max_rounds=max_rounds)
     for name in sorted(fixed):
         text = fixed[name]
         file = FileFix(name, text.before, text.after, text.applied, text.skipped, text.problems)
