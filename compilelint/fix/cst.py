@@ -70,6 +70,15 @@ class CstFile:
         """The indented lines of the text, to tell code that was copied from it."""
         return frozenset(line for line in layout.split(self.text) if line[:1] in (" ", "\t"))
 
+    def unit_at(self, statement: ast.stmt) -> str:
+        """One level of indentation as it is around a statement."""
+        outer = next((each for each in self.ancestors(statement) if isinstance(each, ast.stmt)), None)
+        if outer is not None:
+            inside, outside = self.indentation(statement), self.indentation(outer)
+            if inside != outside and inside.startswith(outside):
+                return inside[len(outside) :]
+        return self.unit
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The parents of a node, innermost first. Raises CannotFix for a node of another tree."""
         if node is not self.tree and node not in self.parents:

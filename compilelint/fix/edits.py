@@ -170,9 +170,9 @@ def compatible(first: Group, second: Group) -> bool:
         return False
     if not first.changes or not second.changes:
         return True
-    (a_start, a_end), (b_start, b_end) = sorted((first.hull, second.hull))
+    (_, a_end), (b_start, _) = sorted((first.hull, second.hull))
     if a_end == b_start:  # side by side: only an insertion there has no place of its own
-        return a_start < a_end and b_start < b_end
+        return not any(edit.start == edit.end == a_end for edit in (*first.changes, *second.changes))
     return a_end < b_start
 
 

@@ -10,6 +10,7 @@ from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, map_bac
 
 MAX_ROUNDS = 10
 
+Rejection = tuple[str, str, tuple[tuple[int, str, str], ...]]
 # Given the texts by path, and which of them differ from the first: the findings in them, their fixes built on them.
 Find = Callable[[Mapping[str, str], Collection[str]], Iterable[Finding]]
 
@@ -60,7 +61,7 @@ class _State:
     result: FixedText
     seen: set[str]
     history: list[tuple[Edit, ...]] = field(default_factory=list)  # the edits of each round, to find the original lines
-    rejected: set[tuple[str, tuple[Edit, ...], str]] = field(default_factory=set)
+    rejected: set[Rejection] = field(default_factory=set)
     one_by_one: bool = False
     settled: bool = False
 
@@ -81,11 +82,9 @@ def fix_texts(
             findings = sorted(by_path.get(path, ()), key=lambda finding: finding.sort_key)
             state.result.skipped = [skip for finding in findings if (skip := _declined(finding, unsafe)) is not None]
             wanted = [(finding, finding.fix) for finding in findings if finding.fix and _allowed(finding.fix, unsafe)]
-            wanted = [
-                (finding, plan)
-                for finding, plan in wanted
-                if _rejection(finding, plan, current[path]) not in state.rejected
-            ]
+            if state.rejected:
+                text = current[path]
+                wanted = [each for each in wanted if _rejection(*each, text) not in state.rejected]
             if not wanted or state.settled:
                 continue
             if number > max_rounds:
@@ -198,6 +197,12 @@ def _skipped(finding: Finding, plan: FixPlan, reason: str) -> SkippedFix:
     return SkippedFix(finding.code, plan.title, plan.applicability, finding.span.line, reason)
 
 
-def _rejection(finding: Finding, plan: FixPlan, text: str) -> tuple[str, tuple[Edit, ...], str]:
-    """What a rejected fix is known by as long as its surroundings are the same: its edits and the text they replace."""
-    return finding.code, plan.edits, "\0".join(text[edit.start : edit.end] for edit in plan.edits)
+def _rejection(finding: Finding, plan: FixPlan, text: str) -> Rejection:
+    """What a rejected fix is known by in later rounds: its edits, wherever they moved to, and what they replace."""
+    changes = Group((), plan.edits).changes or plan.edits
+    first = changes[0].start
+    return (
+        finding.code,
+        plan.title,
+        tuple((edit.start - first, text[edit.start : edit.end], edit.text) for edit in changes),
+    )

@@ -117,13 +117,28 @@ def indent(code: str, prefix: str, *, first: bool = True) -> str:
     )
 
 
+def with_unit(code: str, unit: str) -> str:
+    """Code at the margin whose blocks are indented by four spaces, as templates are, with the file's unit instead."""
+    lines = split(code)
+    if unit == "    " or len(lines) == 1:
+        return _join(lines)
+    found = scan(_join(lines) + "\n")
+    blocks = [n for n, line in enumerate(lines) if line.strip() and n not in found.literal and n not in found.inner]
+    leads = {n: leading(lines[n]) for n in blocks}
+    if any(lead.strip(" ") or len(lead) % 4 for lead in leads.values()):
+        return _join(lines)
+    for n, lead in leads.items():
+        lines[n] = unit * (len(lead) // 4) + lines[n][len(lead) :]
+    return _join(lines)
+
+
 def _join(lines: list[str]) -> str:
     return "\n".join(lines)
 
 
 _HEADER = re.compile(
     r"^([ \t]*)(?:async|class|def|elif|else|except|finally|for|if|try|while|with)\b[^\r\n]*:[ \t]*(?:#[^\r\n]*)?"
-    r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*([ \t]+)(?=[^\s#])",
+    r"(?:\r\n?|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n?|\n))*([ \t]+)(?=[^\s#])",
     re.MULTILINE,
 )
 

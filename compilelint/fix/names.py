@@ -77,7 +77,7 @@ class Names:
         return next(each for n in range(1, 1000) if (each := "_" * n + name) not in taken)
 
     def _scopes(self, at: ast.AST | None) -> list[Scope]:
-        """The scopes whose names code at a node sees, innermost first, without the module. Without a node: all there are."""
+        """The scopes whose names are seen at a node, innermost first, the module left out. Without a node: all."""
         if at is None:
             return [node for node in ast.walk(self.file.tree) if isinstance(node, _SCOPES)]
         found: list[Scope] = []
@@ -107,7 +107,7 @@ class Names:
                             yield bound, module, local
 
     def _top_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        """Imports of the module's top level and of its `try` bodies (what follows counts on them), not those for typing."""
+        """Imports of the module's top level and of its `try` bodies, which what follows counts on; not those for typing."""
         stack = list(reversed(self.file.tree.body))
         while stack:
             statement = stack.pop()
@@ -180,7 +180,7 @@ class Names:
         return edits
 
     def _place(self, statement: str) -> tuple[int, str, str]:
-        """(offset, blank lines before, blank lines after) of a new import: beside its like, else after the docstring."""
+        """(offset, blank lines before, blank lines after) of a new import: by its like, else after the docstring."""
         file = self.file
         run = self._leading_imports()
         key = _import_key(statement)

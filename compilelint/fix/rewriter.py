@@ -92,10 +92,13 @@ class Rewriter:
     def operand(self, node: ast.expr) -> str:
         """Like `code`, in parentheses unless the expression can stand before `.name` or beside any operator."""
         code = self.code(node)
-        plain = isinstance(node, _ATOMS) or (
-            isinstance(node, ast.Constant) and not isinstance(node.value, int | float | complex)
-        )
-        return code if plain or same(expression(f"{code}.x"), ast.Attribute(expression(code), "x")) else f"({code})"
+        if isinstance(node, _ATOMS):
+            return code
+        try:
+            whole = same(expression(f"{code}.x"), ast.Attribute(expression(code), "x", ast.Load()))
+        except CannotFix:
+            whole = False
+        return code if whole else f"({code})"
 
     def fill(self, template: str, **parts: ast.expr | str) -> str:
         """An expression or statements from a template: `rw.fill("{test} and not {flag}", test=node, flag="a or b")`.
@@ -232,16 +235,19 @@ class Rewriter:
         Comments inside the old one that the code lacks are put above, unless told otherwise; one behind it stays.
         """
         text = layout.dedent(code if isinstance(code, str) else generate(code)).rstrip()
+        text = layout.with_unit(text, self.file.unit)
         if not statements(text):
             raise CannotFix("no statement in the new code: use delete_statement")
         change = self._change(statement)
         if change.code is not None or change.headers:
             raise CannotFix("the statement is changed twice")
         start, end = self.file.span(statement)
-        if keep_comments and "#" in self.file.text[start:end]:
+        file_text = self.file.text
+        if keep_comments and "#" in file_text[start:end]:
             found = layout.scan_piece(*self.file.piece(statement))
             text = "".join(f"{comment}\n" for comment in self._lost([c for _, _, c in found.comments], text)) + text
-        change.code = text
+        behind = file_text[end : self.file.index.line_end(end)].strip()
+        change.code = text.removesuffix(behind).rstrip() if behind.startswith("#") else text
 
     def delete_statement(self, statement: ast.stmt) -> None:
         """Delete a statement with its lines; `pass` is left where its block would be empty. Comments above it stay."""
@@ -272,7 +278,7 @@ class Rewriter:
             change.headers.append(header.strip() if each is statement else "")
 
     def _statements(self, code: str) -> str:
-        text = layout.dedent(code).rstrip()
+        text = layout.with_unit(layout.dedent(code).rstrip(), self.file.unit)
         statements(text)
         return text
 
@@ -342,7 +348,6 @@ class Rewriter:
         spans = [file.span(mate) for mate in mates]
         indent = file.indentation(mates[0])
         below = "\n" + indent
-        alone = len(mates) == 1 and file.own_start(mates[0])
         opens = file.own_start(mates[0])
         if self._leaves_nothing(mates):
             changes[-1] = _Change(code="pass")
@@ -354,7 +359,9 @@ class Rewriter:
             start, end = file.index.line_start(spans[0][0]), file.index.next_line(spans[-1][1])
             return [(_REPLACE, Edit(start, end, ""))]
         kept = [n for n, change in enumerate(changes) if not change.gone]
-        blocks = [not alone and self._is_block(change) for change in changes]
+        blocks = [self._is_block(change) for change in changes]
+        starts = [block or bool(change.before) for block, change in zip(blocks, changes, strict=True)]
+        ends = [block or bool(change.after) for block, change in zip(blocks, changes, strict=True)]
         out: list[tuple[int, Edit]] = []
 
         def add(rank: int, start: int, end: int, text: str) -> None:
@@ -365,13 +372,13 @@ class Rewriter:
             change, (start, end) = changes[n], spans[n]
             before = "".join(self._fit(code, indent) + "\n" for code in change.before)
             if previous >= 0:
-                if blocks[previous] or blocks[n]:
+                if ends[previous] or starts[n]:
                     after = "".join("\n" + self._fit(code, indent) for code in changes[previous].after)
                     add(_BEFORE, spans[previous][1], start, after + "\n" + before + indent)
                 elif n > previous + 1:
                     add(_REPLACE, spans[previous][1], start, "; ")
             else:
-                if not opens and any(blocks):
+                if not opens and any(starts + ends):
                     add(_BEFORE, file.gap_before(mates[0])[0], start, "\n" + before + indent)
                 elif n:
                     add(_REPLACE, spans[0][0], start, "")
@@ -394,7 +401,8 @@ class Rewriter:
         file, change = self.file, self._changes[statement]
         start, end = file.span(statement)
         indent = file.indentation(statement)
-        deeper = indent + file.unit
+        unit = file.unit_at(statement)
+        deeper = indent + unit
         out: list[tuple[int, Edit]] = []
 
         def add(rank: int, first: int, last: int, text: str) -> None:
@@ -410,8 +418,8 @@ class Rewriter:
             return out
         header = f"\n{deeper}{change.headers[0]}" if change.headers and change.headers[0] else ""
         levels = 2 if change.headers else 1
-        add(_REPLACE, start, start + 2, f"else:{before}{header}\n{indent}{file.unit * levels}")
-        self._indent_lines(statement, indent, file.unit * levels, add)
+        add(_REPLACE, start, start + 2, f"else:{before}{header}\n{indent}{unit * levels}")
+        self._indent_lines(statement, indent, unit * levels, add)
         if change.after:
             self._insert_below(statement, deeper, change.after, add)
         return out
@@ -419,7 +427,7 @@ class Rewriter:
     def _shift(self, statement: ast.stmt, indent: str, below: str, header: str, add: _Add) -> None:
         """Put the header above a statement and its lines one level deeper, by insertions only."""
         start = self.file.span(statement)[0]
-        unit = self.file.unit
+        unit = self.file.unit_at(statement)
         add(_WRAP, start, start, (header + below if header else "") + unit)
         if not header and self.file.own_start(statement):
             self._indent_comments(statement, indent, unit, add)
@@ -490,8 +498,8 @@ class Rewriter:
 
     @staticmethod
     def _is_block(change: _Change) -> bool:
-        """Whether what becomes of a statement needs lines of its own."""
-        if change.before or change.after or change.headers:
+        """Whether what becomes of the statement itself needs lines of its own."""
+        if change.headers:
             return True
         if not change.code:
             return False
