@@ -50,8 +50,8 @@ def enclosing(event: Event, ctx: Context, *kinds: type[ast.AST]) -> ast.AST | No
     return None
 
 
-def target_names(target: ast.expr) -> set[str]:
-    """The names that an assignment target or a loop target binds."""
+def target_names(target: ast.AST) -> set[str]:
+    """The names that a target, or anything in a statement, binds."""
     return {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
@@ -217,9 +217,9 @@ def made_on_device(event: Call, source: ast.expr, ctx: Context) -> Fix | None:
     whole = name in EXACT or (name == "arange" and all(_is_int(ctx.value(a)) for a in source.args))
 
     def build(rw: Rewriter) -> None:
-        device = where if isinstance(where, str) else rw.text(where)
-        arguments = [rw.text(a) for a in (*source.args, *source.keywords)]
-        rw.replace(call, f"{rw.text(source.func)}({', '.join([*arguments, f'device={device}'])})")
+        device = where if isinstance(where, str) else rw.code(where)
+        arguments = [rw.code(a) for a in (*source.args, *source.keywords)]
+        rw.replace(call, f"{rw.code(source.func)}({', '.join([*arguments, f'device={device}'])})")
 
     applicability = Applicability.SAFE if whole else Applicability.UNSAFE
     why = (

@@ -38,8 +38,10 @@ from compilelint.sdk import (
     Convert,
     Event,
     Fix,
+    Map,
     Report,
     Rule,
+    Seq,
     Severity,
     Value,
     enclosing,
@@ -104,22 +106,28 @@ def stacked(event: Event, ctx: Context) -> Fix | None:
             ast.DictComp(key=ast.Name(id=key), value=value),
             ast.comprehension(
                 target=ast.Tuple(elts=[ast.Name(id=k), ast.Name(id=v)]),
-                iter=ast.Call(func=ast.Attribute(value=ast.Name(id=source), attr="items"), args=[], keywords=[]),
+                iter=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=source) as holder, attr="items"), args=[], keywords=[]
+                ),
             ),
         ) if value is event.node and key == k and name == v:
-            template = "dict(zip({0}, {1}(list({0}.values())).tolist())) if {0} else {{}}"
+            code, empty = "dict(zip({0}, {1}(list({0}.values())).tolist()))", "{{}}"
         case (
             ast.ListComp(elt=elt),
-            ast.comprehension(target=ast.Name(id=v), iter=ast.Name(id=source)),
+            ast.comprehension(target=ast.Name(id=v), iter=ast.Name(id=source) as holder),
         ) if elt is event.node and name == v:
-            template = "{1}(list({0})).tolist() if {0} else []"
+            code, empty = "{1}({0}).tolist()", "[]"
         case _:
             return None
 
+    held = ctx.value(holder)
+    if isinstance(held, Seq) and held.kind not in ("list", "tuple"):
+        return None  # a set or a generator can't be stacked
+    full = isinstance(held, Map | Seq) and bool(held.items)
+
     def build(rw: Rewriter) -> None:
-        code = template.format(source, rw.name_for("torch.stack"))
-        statement_value = getattr(event.statement, "value", None)
-        rw.replace(node, code if statement_value is node else f"({code})")
+        template = code if full else f"{code} if {{0}} else {empty}"
+        rw.replace(node, template.format(source, rw.name_for("torch.stack")))
 
     why = "the tensors must have one shape, and are read in their common type"
     return Fix("Read them with one stacked copy", Applicability.UNSAFE, build, why)

@@ -42,7 +42,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, in_step
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, in_step, names_in, target_names
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -71,7 +71,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 
 
 def moved(event: Call, ctx: Context) -> Fix | None:
-    """A statement of its own, moved behind the loop it stands in."""
+    """A statement of its own, moved behind its loop, with an `if` around it that tests nothing of the loop."""
     statement, node = event.statement, event.node
     if (
         not event.discarded
@@ -81,15 +81,16 @@ def moved(event: Call, ctx: Context) -> Fix | None:
     ):
         return None
     loop: ast.AST | None = ctx.parent(statement)
-    around = loop if isinstance(loop, ast.If) and not loop.orelse and loop.body == [statement] else None
-    if around is not None:
-        loop = ctx.parent(around)  # `if torch.cuda.is_available():` moves along
+    moving: ast.stmt = statement
+    if isinstance(loop, ast.If) and not loop.orelse and loop.body == [statement]:
+        moving, loop = loop, ctx.parent(loop)
     if not isinstance(loop, ast.For | ast.While) or loop.orelse:
+        return None
+    if isinstance(moving, ast.If) and names_in(moving.test) & target_names(loop):
         return None
 
     def build(rw: Rewriter) -> None:
-        moving = around or statement
-        rw.insert_after(loop, rw.text(moving))
+        rw.insert_after(loop, rw.code(moving))
         rw.delete_statement(moving)
 
     why = "a timer inside the loop no longer measures the time on the device"

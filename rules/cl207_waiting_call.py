@@ -40,33 +40,21 @@ from compilelint.sdk import (
 
 rule = Rule("CL207", "waiting-call", effects=("sync",))
 
-LINALG = (
-    "inv",
-    "cholesky",
-    "solve",
-    "svd",
-    "svdvals",
-    "eigh",
-    "eigvalsh",
-    "eig",
-    "lstsq",
-    "pinv",
-    "matrix_rank",
-    "lu_factor",
-)
-TRACED = {  # Dynamo traces these, and compiled code waits as well
+LINALG = ("inv", "cholesky", "solve", "svd", "svdvals", "eigh", "eigvalsh", "eig", "pinv", "matrix_rank", "lu_factor")
+OLD = ("inverse", "svd", "pinverse")
+CHECKED = {  # Dynamo traces these, and compiled code waits as well
     **{f"torch.linalg.{name}": "checks its result on the host" for name in LINALG},
-    **{
-        f"{owner}.{name}": "checks its result on the host"
-        for owner in ("torch", "Tensor")
-        for name in ("inverse", "svd", "pinverse")
-    },
+    **{f"{owner}.{name}": "checks its result on the host" for owner in ("torch", "Tensor") for name in OLD},
     **{f"{owner}.matrix_exp": "reads a norm" for owner in ("torch", "Tensor")},
+}
+BROKEN = {  # in compiled code these break the graph: CL103, CL105
+    **{f"{owner}.{name}": "gives Python a bool" for owner in ("torch", "Tensor") for name in ("equal", "allclose")},
+    **{f"{owner}.is_nonzero": "gives Python a bool" for owner in ("torch", "Tensor")},
     **{f"{owner}.cov": "checks its weights on the host" for owner in ("torch", "Tensor")},
     "torch.corrcoef": "checks its weights on the host",
+    "torch.linalg.lstsq": "checks its result on the host",
     "torch.nn.functional.ctc_loss": "reads its lengths",
 }
-COMPARING = {f"{owner}.{name}" for owner in ("torch", "Tensor") for name in ("equal", "allclose", "is_nonzero")}
 
 
 def report(event: Call, ctx: Context, why: str, hint: str) -> Iterator[Report]:
@@ -76,16 +64,16 @@ def report(event: Call, ctx: Context, why: str, hint: str) -> Iterator[Report]:
         yield Report(event.node, message, because=value, hint=hint)
 
 
-@rule.on(Call, *TRACED)
-def traced(event: Call, ctx: Context) -> Iterator[Report]:
+@rule.on(Call, *CHECKED)
+def checked(event: Call, ctx: Context) -> Iterator[Report]:
     hint = "the `_ex` variants return the check's result as a tensor" if ".linalg." in event.target else ""
-    yield from report(event, ctx, TRACED[event.target], hint)
+    yield from report(event, ctx, CHECKED[event.target], hint)
 
 
-@rule.on(Call, *COMPARING)
-def compared(event: Call, ctx: Context) -> Iterator[Report]:
+@rule.on(Call, *BROKEN)
+def broken(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled:
-        yield from report(event, ctx, "gives Python a bool", "compare on the device and keep the 0-d result")
+        yield from report(event, ctx, BROKEN[event.target], "keep the answer on the device")
 
 
 @rule.on(Call, "torch.normal", "torch.histc", "Tensor.histc")

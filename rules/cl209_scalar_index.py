@@ -105,12 +105,12 @@ def select(event: Read, ctx: Context) -> Fix | None:
         return None
 
     def build(rw: Rewriter) -> None:
-        table, index = rw.text(node.value), rw.text(node.slice)
+        table, index = rw.code(node.value), rw.code(node.slice)
         code = f"{table}.index_select(0, {index}.reshape(1)).squeeze(0)"
         if not on_host(base):
             rw.replace(node, code)
         elif isinstance(call, ast.Call):
-            device = rw.text(call.args[0])
+            device = rw.code(call.args[0])
             rw.insert_before(event.statement, f"if {table}.device != {device}:\n    {table} = {table}.to({device})")
             rw.replace(call, code)
 

@@ -81,7 +81,8 @@ def summed(event: Call, ctx: Context) -> Iterator[Report]:
     if isinstance(name, ast.Name) and len(call.args) == 1 and not call.keywords:
 
         def build(rw: Rewriter) -> None:
-            rw.replace(call, f"({rw.name_for('torch.stack')}(list({name.id})).sum(0) if {name.id} else 0)")
+            total = f"{rw.name_for('torch.stack')}({name.id}).sum(0)"
+            rw.replace(call, total if count else f"{total} if {name.id} else 0")
 
         fix = Fix("Stack and sum", Applicability.UNSAFE, build, "one shape and type needed; last digits may differ")
     yield from report(call, tensors, count, fix)

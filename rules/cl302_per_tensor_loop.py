@@ -80,9 +80,10 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
             return
 
     def build(rw: Rewriter) -> None:
-        tensors = f"[{rw.text(tensor)} for {rw.text(loop.target)} in {rw.text(loop.iter)}]"
+        each = f"[{rw.code(tensor)} for {rw.code(loop.target)} in {rw.code(loop.iter)}]"
+        tensors = f"list({rw.code(loop.iter)})" if isinstance(tensor, ast.Name) else each
         foreach = rw.name_for(f"torch._foreach_{name}")
-        rw.replace_statement(loop, f"{foreach}({', '.join([tensors, *(rw.text(a) for a in args)])})")
+        rw.replace_statement(loop, f"{foreach}({', '.join([tensors, *(rw.code(a) for a in args)])})")
 
     fix = Fix(f"Call `torch._foreach_{name}`", Applicability.UNSAFE, build, "an empty list is refused")
     message = f"`{ctx.source(call)}` launches a kernel for each tensor: `torch._foreach_{name}` takes them all"

@@ -18,8 +18,9 @@ from 12 waits a batch to none.
 For a table of constants: a buffer of the module, made once.
 
 ## Fix safety
-Safe where the data is one Python number, alone or repeated in a list: `torch.full` infers the same dtype, and
-raises for the same values. For other data: manual.
+Safe where the data is one Python number, alone or repeated in a list: `torch.full` infers the same dtype. Unsafe for a
+float that isn't a constant, since `torch.full` raises where `torch.tensor` rounds 1e300 to infinity. For other data:
+manual.
 
 ## Versions
 All releases.
@@ -108,32 +109,36 @@ def filled(event: Call, call: ast.Call, data: Value) -> Fix | None:
         return None
     first, shape, fill = call.args[0], "()", call.args[0]
     if isinstance(first, ast.List | ast.Tuple):
-        constants = [e.value for e in first.elts if isinstance(e, ast.Constant)]
-        same = len({(type(c), repr(c)) for c in constants}) == 1 and len(constants) == len(first.elts)
-        if not same or type(constants[0]) not in (bool, int, float):
+        constants = [constant(e) for e in first.elts]
+        if len({(type(c), repr(c)) for c in constants}) != 1 or type(constants[0]) not in (bool, int, float):
             return None
-        shape, fill = f"({len(constants)},)", first.elts[0]
-    elif not number(data):
-        return None
-    if any(k.arg is None for k in call.keywords):
+        shape, fill, data = f"({len(constants)},)", first.elts[0], Const(constants[0])
+    if not number(data) or any(k.arg is None for k in call.keywords):
         return None
 
     def build(rw: Rewriter) -> None:
-        rest = [rw.text(k) for k in call.keywords if k.arg != "data"]
-        zero = isinstance(fill, ast.Constant) and repr(fill.value) == "0.0"
-        if event.target == "Tensor.new_tensor" and isinstance(call.func, ast.Attribute):
-            name = f"{rw.text(call.func.value)}.new_full"
-            rest = rest if any(k.arg == "dtype" for k in call.keywords) else [*rest, f"dtype={dtype(rw, fill, data)}"]
-            zero = False
-        else:
-            name = rw.name_for("torch.zeros" if zero else "torch.full")
-        rw.replace(call, f"{name}({', '.join([shape, *([] if zero else [rw.text(fill)]), *rest])})")
+        method = event.target == "Tensor.new_tensor" and isinstance(call.func, ast.Attribute)
+        zero = not method and isinstance(fill, ast.Constant) and repr(fill.value) == "0.0"
+        owner = f"{rw.operand(call.func.value)}.new_full" if isinstance(call.func, ast.Attribute) else ""
+        name = owner if method else rw.name_for("torch.zeros" if zero else "torch.full")
+        arguments = [shape, *([] if zero else [rw.code(fill)]), *(rw.code(k) for k in call.keywords)]
+        rw.replace(call, f"{name}({', '.join(arguments)})")
 
-    return Fix("Fill on the device", Applicability.SAFE, build, "the same value and dtype, without a copy")
+    if fits(data):
+        return Fix("Fill on the device", Applicability.SAFE, build, "the same value and dtype, without a copy")
+    why = "the same value and dtype; a number beyond the range of the dtype raises instead of becoming infinite"
+    return Fix("Fill on the device", Applicability.UNSAFE, build, why)
 
 
-def dtype(rw: Rewriter, fill: ast.expr, data: Value) -> str:
-    """`new_tensor` infers a dtype from the number, `new_full` takes the tensor's own."""
-    kind = type(fill.value).__name__ if isinstance(fill, ast.Constant) else getattr(data, "type", "")
-    names = {"bool": "torch.bool", "int": "torch.int64"}
-    return rw.name_for(names.get(kind, "torch.get_default_dtype")) + ("" if kind in names else "()")
+def constant(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
+
+
+def fits(data: Value) -> bool:
+    """Whether no conversion to a float dtype can overflow: `torch.full` raises where `torch.tensor` gives infinity."""
+    if isinstance(data, Const) and isinstance(data.value, float):
+        return abs(data.value) < 1e30 or abs(data.value) == float("inf")
+    return not (isinstance(data, Scalar) and data.type == "float")

@@ -47,6 +47,7 @@ from compilelint.sdk import (
     copied_from,
     flag,
     moves_to_device,
+    on_device,
     on_host,
     tensor_of,
 )
@@ -70,41 +71,47 @@ FACTORIES = (
     "tensor",
     "empty",
 )
-BATCHES = ("<batch>.to", "<batch>.cuda")  # what a loader yields, be it a tensor or a container of tensors
+BATCH = "<batch>"  # what a loader yields, be it a tensor or a container of tensors
 
 
-@rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as", *BATCHES)
+@rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     call, value = event.node, event.receiver
     source = copied_from(event)
     if ctx.region.kind == "compiled" or not isinstance(call, ast.Call) or value is None or source is None:
         return
-    if not from_host(value) or kept_attribute(source) or made_here(source, ctx) or not moves_to_device(event, ctx):
+    if not from_host(value) or reported_elsewhere(source, ctx) or not moves_to_device(event, ctx):
         return
     if flag(event.argument(1 if event.target.endswith("cuda") else 2, "non_blocking")) is True:
         return
-    tensor = tensor_of(value)
 
     def build(rw: Rewriter) -> None:
         rw.add_argument(call, "non_blocking=True")
 
     why = "the host tensor must not be overwritten before the copy is done"
-    pinned = tensor is not None and tensor.pinned and not event.target.endswith("type_as")
-    fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if pinned else None
+    known = is_pinned(value) and not event.target.endswith("type_as")
+    fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if known else None
     message = f"`{ctx.source(call)}` copies from host memory: the CPU waits until the device has it"
     hint = "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
     yield Report(call, message, because=value, hint=hint, fix=fix)
 
 
+def is_pinned(value: Value) -> bool:
+    """A pinned tensor, or a batch of a loader that is told to pin."""
+    if isinstance(value, Instance):
+        given = value.attrs.get("pin_memory")
+        return given is not None and flag(given) is not False
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.pinned
+
+
 def from_host(value: Value) -> bool:
-    return on_host(value) or (isinstance(value, Instance) and value.external == "<batch>")
+    return on_host(value) or (isinstance(value, Instance) and value.external == BATCH)
 
 
-def kept_attribute(source: ast.expr) -> bool:
-    """`self.mean`: CL405."""
-    return isinstance(source, ast.Attribute)
-
-
-def made_here(source: ast.expr, ctx: Context) -> bool:
-    """`torch.arange(n).to(d)`: CL406."""
-    return isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
+def reported_elsewhere(source: ast.expr, ctx: Context) -> bool:
+    """`self.mean` is CL405, `torch.arange(n)` CL406, and `table[t]` with `t` on the device CL209."""
+    if isinstance(source, ast.Subscript):
+        return on_device(ctx.value(source.slice))
+    made = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
+    return made or isinstance(source, ast.Attribute)

@@ -82,7 +82,7 @@ def moved_once(event: Call, source: ast.Attribute) -> Fix | None:
         return None  # a name or a string may stand for a device without an index, which is never equal
 
     def build(rw: Rewriter) -> None:
-        attribute, device = rw.text(source), rw.text(where)
+        attribute, device = rw.code(source), rw.code(where)
         rw.insert_before(
             event.statement, f"if {attribute}.device != {device}:\n    {attribute} = {attribute}.to({device})"
         )

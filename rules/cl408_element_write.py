@@ -74,7 +74,7 @@ def check(event: Write, ctx: Context) -> Iterator[Report]:
 
 def is_rows(part: Value) -> bool:
     tensor = tensor_of(part)
-    return tensor is not None and on_device(part) and tensor.dtype == "int" and (tensor.rank or 0) > 0
+    return tensor is not None and on_device(part) and tensor.dtype == "int" and tensor.rank != 0
 
 
 def filled(event: Write) -> Fix | None:
@@ -83,6 +83,6 @@ def filled(event: Write) -> Fix | None:
         return None
 
     def build(rw: Rewriter) -> None:
-        rw.replace_statement(statement, f"{rw.text(node)}.fill_({rw.text(statement.value)})")
+        rw.replace_statement(statement, f"{rw.code(node)}.fill_({rw.code(statement.value)})")
 
     return Fix("Fill the element", Applicability.SAFE, build, "the same number in the same place, without a copy")

@@ -14,8 +14,10 @@ torch = pytest.importorskip("torch")
 from hostreads import host_reads  # noqa: E402
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-FILES = sorted(p for f in ("cl2*.py", "cl4*.py") for p in FIXTURES.glob(f) if not p.name.endswith(".fixed.py"))
-EXPECT = re.compile(r"# expect: (CL[24]\d\d(?:, ?CL\d\d\d)*)")
+OWN = sorted(p for f in ("cl2*.py", "cl3*.py", "cl4*.py") for p in FIXTURES.glob(f) if ".fixed" not in p.name)
+FILES = [path for path in OWN if not path.name.startswith("cl3")]
+FIXED = [path for path in OWN if path.with_suffix(".fixed.py").exists()]
+EXPECT = re.compile(r"# expect: (?:CL1\d\d, )?(CL[24]\d\d)")
 UNSEEN = {"CL403", "CL404", "CL407"}  # where memory lies can't be seen on a CPU
 
 
@@ -42,3 +44,14 @@ def test_flagged_lines_read(path: Path) -> None:
         for function, args in cases:
             function(*args)
     assert expected <= seen
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", FIXED, ids=lambda p: p.stem)
+def test_fixed_computes_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    before, after = load(path).make_cases(), load(path.with_suffix(".fixed.py")).make_cases()
+    for (old, old_args), (new, new_args) in zip(before, after, strict=True):
+        wanted, found = old(*old_args), new(*new_args)
+        assert type(found) is type(wanted)
+        torch.testing.assert_close(found, wanted, equal_nan=True)
