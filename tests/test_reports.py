@@ -27,7 +27,7 @@ def finding(**changes: Any) -> Finding:
         "severity": Severity.ERROR,
         "span": Span("src/model.py", 4, 8, 4, 18),
         "message": "`mask.any()` decides a Python branch.",
-        "region": Region("compiled", "model:Net.forward", "decorated with torch.compile"),
+        "region": Region("compiled", "model:Net.forward", "is decorated with torch.compile"),
         "gb_types": ("Data-dependent branching",),
         "hint": "use torch.where",
         "trace": (
@@ -69,7 +69,7 @@ def test_json_is_the_contract() -> None:
         "end_line": 4,
         "end_column": 18,
         "message": "`mask.any()` decides a Python branch.",
-        "region": {"kind": "compiled", "root": "model:Net.forward", "why": "decorated with torch.compile"},
+        "region": {"kind": "compiled", "root": "model:Net.forward", "why": "is decorated with torch.compile"},
         "gb_types": ["Data-dependent branching"],
         "hint": "use torch.where",
         "trace": [
@@ -91,7 +91,7 @@ def test_text_shows_frame_reason_and_fix() -> None:
         "  |        ^^^^^^^^^^\n"
         "5 |         x = x * 2\n"
         "  |\n"
-        "  = graph break, sync in code compiled from `model:Net.forward`: decorated with torch.compile\n"
+        "  = graph break, sync in compiled code: `model:Net.forward` is decorated with torch.compile\n"
         "  = line 3: `mask` is a tensor: a parameter\n"
         "  = src/b.py:9: called here\n"
         "  = help: use torch.where\n"

@@ -46,9 +46,8 @@ def reason_lines(finding: Finding) -> Iterator[str]:
     region = finding.region
     if finding.effects:
         effects = ", ".join(_EFFECT_WORDS.get(effect, effect) for effect in finding.effects)
-        root = f" from `{region.root}`" if region.root else ""
-        why = f": {region.why}" if region.why else ""
-        yield f"{effects} in {_REGIONS[region.kind]}{root}{why}"
+        why = " ".join(filter(None, [region.root and f"`{region.root}`", region.why]))
+        yield f"{effects} in {_REGIONS[region.kind]}" + (f": {why}" if why else "")
     for step in finding.trace:
         place = f"line {step.line}" if step.path == finding.span.path else f"{step.path}:{step.line}"
         yield f"{place}: {step.text}"
@@ -67,9 +66,9 @@ def fix_line(finding: Finding) -> Iterator[str]:
 
 
 _REGIONS = {
-    "compiled": "code compiled",
-    "forward": "a forward pass reached",
-    "step": "a step loop reached",
+    "compiled": "compiled code",
+    "forward": "a forward pass",
+    "step": "a step loop",
     "library": "library code",
     "cold": "cold code",
 }
