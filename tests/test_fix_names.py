@@ -97,7 +97,7 @@ def test_without_a_place_every_scope_counts() -> None:
         ),
         ("import os\n\nhere\n", "torch.x", "import os\n\nimport torch\n\nhere\n"),
         ("import os\nimport sys\nhere\n", "re.sub", "import os\nimport re\nimport sys\nhere\n"),
-        ("import numpy\nfrom torch import nn\nhere\n", "torch.x", "import numpy\nimport torch\nfrom torch import nn\nhere\n"),
+        ("import a\nfrom b import c\nhere\n", "torch.x", "import a\nimport torch\nfrom b import c\nhere\n"),
         ("from . import a\nhere\n", "torch.x", "import torch\n\nfrom . import a\nhere\n"),
         ("import os\r\nhere\r\n", "re.sub", "import os\r\nimport re\r\nhere\r\n"),
         ("# licence\n\n# about\nhere\n", "torch.x", "# licence\n\nimport torch\n\n# about\nhere\n"),

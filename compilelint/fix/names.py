@@ -107,7 +107,7 @@ class Names:
                             yield bound, module, local
 
     def _top_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        """Imports of the module's top level and of its `try` bodies, which what follows counts on; not those for typing."""
+        """Imports of the top level and of its `try` bodies, which what follows counts on; not those for typing."""
         stack = list(reversed(self.file.tree.body))
         while stack:
             statement = stack.pop()

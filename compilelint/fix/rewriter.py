@@ -454,17 +454,28 @@ class Rewriter:
             if line - first not in literal and text.strip():
                 place = begin + len(indent) if text.startswith(indent) else begin
                 add(_WRAP, place, place, unit)
+        for begin in self._deeper_comments(statement, indent):
+            add(_WRAP, begin + len(indent), begin + len(indent), unit)
+
+    def _deeper_comments(self, statement: ast.stmt, indent: str) -> list[int]:
+        """The lines of comments that end a statement's block."""
+        file = self.file
+        found: list[int] = []
+        begin = file.index.next_line(file.span(statement)[1])
+        while begin < len(file.text) and isinstance(getattr(statement, "body", None), list):
+            line = file.text[begin : file.index.line_end(begin)]
+            lead = layout.leading(line)
+            if not line.lstrip().startswith("#") or len(lead) <= len(indent) or not lead.startswith(indent):
+                break
+            found.append(begin)
+            begin = file.index.next_line(begin)
+        return found
 
     def _insert_below(self, statement: ast.stmt, indent: str, codes: list[str], add: _Add) -> None:
         """Insert under the lines of a statement, and under deeper comments that follow its block."""
         file = self.file
-        end = file.span(statement)[1]
-        anchor = file.index.next_line(end)
-        while anchor < len(file.text) and isinstance(getattr(statement, "body", None), list):
-            line = file.text[anchor : file.index.line_end(anchor)]
-            if not line.lstrip().startswith("#") or len(layout.leading(line)) <= len(indent):
-                break
-            anchor = file.index.next_line(anchor)
+        last = max([file.span(statement)[1], *self._deeper_comments(statement, indent)])
+        anchor = file.index.next_line(last)
         text = "".join(self._fit(code, indent) + "\n" for code in codes)
         if anchor == len(file.text) and not file.text.endswith(("\n", "\r")):
             add(_AFTER, anchor, anchor, "\n" + text.removesuffix("\n"))
