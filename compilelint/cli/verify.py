@@ -16,9 +16,7 @@ from compilelint.cli import console
 @click.argument("target")
 @click.option("--before", required=True, metavar="REV|DIR", help="The old version: a git revision or a directory.")
 @click.option("--after", metavar="DIR", help="The new version. [default: the working tree]")
-@click.option(
-    "--device", metavar="cpu|cuda", help="Where to run. [default: the GPU when there is one, else the CPU]"
-)
+@click.option("--device", metavar="cpu|cuda", help="Where to run. [default: the GPU when there is one, else the CPU]")
 @click.option(
     "--input",
     "inputs",
@@ -31,19 +29,22 @@ from compilelint.cli import console
     type=click.Choice(["inductor", "aot_eager", "eager"]),
     default="inductor",
     show_default=True,
-    help="Of torch.compile, where TARGET doesn't call it itself. `eager` is quick: breaks, but no kernels.",
+    help="Of torch.compile, TARGET's own calls included. `eager` is quick: breaks and syncs, but no kernels.",
 )
-@click.option("--timeout", type=click.FloatRange(min=1), default=300, show_default=True, metavar="S", help="For each side.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=300, show_default=True, metavar="S", help="For each side."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 def verify(target: str, before: str, after: str | None, as_json: bool, **options: Any) -> int:
     """Run TARGET before and after a change, and compare what it computes and what that costs.
 
     TARGET is path/to/file.py:name or package.module:name. Called without arguments, `name` returns (callable, args) or
-    (callable, args, kwargs). With --input, `name` is itself what is run: a function, or an nn.Module class to instantiate.
+    (callable, args, kwargs). With --input, `name` is itself what is run: a function, or an nn.Module class.
 
-    Each version runs in a process of its own, eagerly and compiled, from the same seed: outputs, gradients, changed inputs,
-    exceptions, graph breaks, recompiles, kernels, host syncs and time. Exit code: 0 equal and nothing worse, 1 something
-    differs or got worse, 2 a usage error or no measurement.
+    Each version runs in a process of its own, eagerly and compiled, from the same seed: outputs, gradients, changed
+    inputs, exceptions, graph breaks, recompiles, kernels, host syncs and time. Times are shown, not judged.
+
+    Exit code: 0 equal and nothing worse, 1 something differs or got worse, 2 a usage error or no measurement.
     """
     from compilelint import api
 

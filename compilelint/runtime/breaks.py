@@ -26,7 +26,7 @@ SKIPPED = "the whole frame runs eagerly"
 
 
 class Dynamo:
-    """Listens while it is entered: `breaks`, `graphs()`, `recompiles()`, and `frames()` that Dynamo tried to compile."""
+    """Listens while entered: `breaks`, `graphs()`, `recompiles()`, and how many `frames()` Dynamo tried to compile."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -38,7 +38,9 @@ class Dynamo:
         self._log, self._format = _BASE.log_graph_break, _CONVERT.format_error_msg
         listener = self
 
-        def log_graph_break(translator: Any, code_options: Any, reason: str = "", exc: Any = None, *a: Any, **k: Any) -> Any:
+        def log_graph_break(
+            translator: Any, code_options: Any, reason: str = "", exc: Any = None, *a: Any, **k: Any
+        ) -> Any:
             if exc is not None and not getattr(exc, "logged", False):
                 place = (code_options.get("co_filename", ""), code_options.get("co_firstlineno", 0))
                 listener._add(exc, place, skipped=_GIVEN_UP in str(reason))
@@ -53,7 +55,9 @@ class Dynamo:
         _CONVERT.format_error_msg = format_error_msg
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         _BASE.log_graph_break, _CONVERT.format_error_msg = self._log, self._format
 
     def frames(self) -> int:
@@ -93,7 +97,7 @@ def gb_type(exc: Any) -> str:
     name = getattr(exc, "gb_type", None)
     text = str(getattr(exc, "msg", None) or exc)
     if _NESTED in text or not isinstance(name, str) or not name:
-        name = text.split(_NESTED)[0].strip().split("\n")[0].strip()
+        name = text.partition(_NESTED)[0].strip().partition("\n")[0].strip()
     return name
 
 

@@ -10,7 +10,7 @@ import torch
 from compilelint.runtime.results import MODES, Check, Mode, ModeName, Side
 from compilelint.runtime.values import Values
 
-# relative, and absolute in units of the larger of 1 and the largest value of the tensor: a rewrite may sum in another order
+# relative, and absolute in units of the larger of 1 and the tensor's largest value: a rewrite may sum in another order
 TOLERANCE: dict[torch.dtype, tuple[float, float]] = {
     torch.float64: (1e-8, 1e-9),
     torch.complex128: (1e-8, 1e-9),
@@ -49,8 +49,8 @@ def _group(mode: ModeName, what: str, pattern: re.Pattern[str], left: Values, ri
     two = {name: value for name, value in right.items() if pattern.match(name)}
     problems = [f"{name}: only before" for name in one if name not in two]
     problems += [f"{name}: only after" for name in two if name not in one]
-    for name in one:
-        if name in two and (problem := difference(one[name], two[name])):
+    for name, value in one.items():
+        if name in two and (problem := difference(value, two[name])):
             problems.append(f"{name}: {problem}")
     detail = problems[0] + (f" (and {len(problems) - 1} more)" if len(problems) > 1 else "") if problems else ""
     return Check(mode, what, not problems, len(two), detail)
@@ -62,14 +62,18 @@ def _exceptions(mode: ModeName, one: Mode, two: Mode) -> Check:
         text = f"before: {_told(one)}; after: {_told(two)}"
         return Check(mode, "exceptions", False, raised, text)
     if one.exception != two.exception:
-        return Check(mode, "exceptions", False, raised, f"other message: {one.exception!r}, {two.exception!r}", fatal=False)
+        return Check(
+            mode, "exceptions", False, raised, f"other message: {one.exception!r}, {two.exception!r}", fatal=False
+        )
     return Check(mode, "exceptions", True, raised, one.exception)
 
 
 def _told(mode: Mode) -> str:
     if not mode.exception:
         return "none"
-    return mode.exception + (f" (call {mode.calls}, at {mode.exception_at})" if mode.exception_at else f" (call {mode.calls})")
+    return mode.exception + (
+        f" (call {mode.calls}, at {mode.exception_at})" if mode.exception_at else f" (call {mode.calls})"
+    )
 
 
 def _printed(one: Mode, two: Mode) -> Check:
@@ -80,11 +84,15 @@ def _printed(one: Mode, two: Mode) -> Check:
 
 
 def _as_eager(left: dict[ModeName, Values], right: dict[ModeName, Values], before: Side, after: Side) -> Check:
-    """Whether compiling changes what the new version computes. A difference counts only where the old version had none."""
+    """Whether compiling changes what the new version computes; it counts only where it didn't in the old version."""
 
     def disagreement(values: dict[ModeName, Values], side: Side) -> str:
         if side.compiled is None or side.eager is None or bool(side.eager.exception) != bool(side.compiled.exception):
-            return "" if side.compiled is None or side.eager is None else f"{_told(side.compiled)}; eager: {_told(side.eager)}"
+            return (
+                ""
+                if side.compiled is None or side.eager is None
+                else f"{_told(side.compiled)}; eager: {_told(side.eager)}"
+            )
         for name, value in values["eager"].items():
             if name in values["compiled"] and (problem := difference(value, values["compiled"][name])):
                 return f"{name}: {problem}"
@@ -92,11 +100,18 @@ def _as_eager(left: dict[ModeName, Values], right: dict[ModeName, Values], befor
 
     now = disagreement(right, after)
     then = disagreement(left, before)
-    return Check("compiled", "values as eager", not now, len(right["compiled"]), now + (" (so before)" if now and then else ""), not then)
+    return Check(
+        "compiled",
+        "values as eager",
+        not now,
+        len(right["compiled"]),
+        now + (" (so before)" if now and then else ""),
+        not then,
+    )
 
 
 def difference(left: Any, right: Any) -> str:
-    """"" when equal, else what differs, in a few words. A number and a tensor without dimensions compare by value."""
+    """ "" when equal, else what differs, in a few words. A number and a tensor without dimensions compare by value."""
     if isinstance(left, torch.Tensor) != isinstance(right, torch.Tensor):
         tensor, other = (left, right) if isinstance(left, torch.Tensor) else (right, left)
         if tensor.numel() == 1 and tensor.dim() == 0 and isinstance(other, bool | int | float | complex):
@@ -107,7 +122,9 @@ def difference(left: Any, right: Any) -> str:
     if isinstance(left, float | complex) or isinstance(right, float | complex):
         if not isinstance(left, int | float | complex) or not isinstance(right, int | float | complex):
             return f"{left!r} became {right!r}"
-        problem = _tensors(torch.tensor(left, dtype=torch.complex128), torch.tensor(right, dtype=torch.complex128), NUMBER)
+        problem = _tensors(
+            torch.tensor(left, dtype=torch.complex128), torch.tensor(right, dtype=torch.complex128), NUMBER
+        )
         return f"{left!r} became {right!r}" if problem else ""
     return "" if left == right else f"{_short(left)} became {_short(right)}"
 

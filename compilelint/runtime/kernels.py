@@ -1,4 +1,4 @@
-"""What one call launches: from the profiler on a GPU; on a CPU the kernels Inductor generated, and the operators run outside them."""
+"""What one call launches: on a GPU by the profiler; on a CPU Inductor's kernels, and the operators run outside them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,76 @@ from torch.profiler import ProfilerActivity, profile, record_function
 LAUNCHES_NOTHING = frozenset(
     "aten::" + name
     for name in (
-        *("view", "_unsafe_view", "_reshape_alias", "reshape", "t", "transpose", "permute", "expand", "expand_as", "as_strided"),
-        *("detach", "detach_", "alias", "select", "slice", "narrow", "squeeze", "unsqueeze", "split", "split_with_sizes", "chunk"),
-        *("unbind", "unfold", "flatten", "unflatten", "movedim", "swapaxes", "diagonal", "real", "view_as", "view_as_real"),
-        *("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_", "contiguous", "to"),
-        *("item", "_local_scalar_dense", "is_nonzero", "lift_fresh", "lift", "result_type", "numpy_T", "mT", "T", "__dispatch_device"),
-        *("conj", "resolve_conj", "resolve_neg", "is_same_size", "size", "stride", "requires_grad_", "_has_compatible_shallow_copy_type"),
+        *(
+            "view",
+            "_unsafe_view",
+            "_reshape_alias",
+            "reshape",
+            "t",
+            "transpose",
+            "permute",
+            "expand",
+            "expand_as",
+            "as_strided",
+        ),
+        *(
+            "detach",
+            "detach_",
+            "alias",
+            "select",
+            "slice",
+            "narrow",
+            "squeeze",
+            "unsqueeze",
+            "split",
+            "split_with_sizes",
+            "chunk",
+        ),
+        *(
+            "unbind",
+            "unfold",
+            "flatten",
+            "unflatten",
+            "movedim",
+            "swapaxes",
+            "diagonal",
+            "real",
+            "view_as",
+            "view_as_real",
+        ),
+        *(
+            "empty",
+            "empty_like",
+            "empty_strided",
+            "new_empty",
+            "new_empty_strided",
+            "resize_",
+            "set_",
+            "contiguous",
+            "to",
+        ),
+        *(
+            "item",
+            "_local_scalar_dense",
+            "is_nonzero",
+            "lift_fresh",
+            "lift",
+            "result_type",
+            "numpy_T",
+            "mT",
+            "T",
+            "__dispatch_device",
+        ),
+        *(
+            "conj",
+            "resolve_conj",
+            "resolve_neg",
+            "is_same_size",
+            "size",
+            "stride",
+            "requires_grad_",
+            "_has_compatible_shallow_copy_type",
+        ),
     )
 )
 WAITS = ("StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize")
@@ -54,7 +118,7 @@ def inductor_kernels() -> Iterator[Callable[[], int]]:
 
 
 def count_operators(call: Callable[[], object]) -> Counts:
-    """The operators of one call that would each launch a kernel, had they run on a GPU (Inductor's own code is not among them)."""
+    """The operators of one call that would each launch a kernel on a GPU. Inductor's own code is not among them."""
     with profile(activities=[ProfilerActivity.CPU]) as prof:
         call()
     kernels: Counter[str] = Counter()
@@ -89,8 +153,8 @@ def profile_cuda(call: Callable[[], object]) -> Counts:
 
 
 def read_trace(events: list[dict[str, Any]]) -> Counts:
-    """Count what the host asked for between the start and the end of the marked call. Device work is joined by its correlation
-    id: a kernel may start after the window; the harness's own synchronisation lies outside it."""
+    """Count what the host asked for between the start and the end of the marked call. Device work is joined by its
+    correlation id: a kernel may start after the window; the harness's own synchronisation lies outside it."""
     events = [event for event in events if event.get("ph") == "X"]
     windows = [e for e in events if e.get("name") == WINDOW and e.get("cat") == "user_annotation"]
     if not windows:
@@ -111,7 +175,10 @@ def read_trace(events: list[dict[str, Any]]) -> Counts:
                 waits[name] += 1
     for event in events:
         category = event.get("cat")
-        if category not in ("kernel", "gpu_memcpy", "gpu_memset") or event.get("args", {}).get("correlation", -2) not in asked:
+        if (
+            category not in ("kernel", "gpu_memcpy", "gpu_memset")
+            or event.get("args", {}).get("correlation", -2) not in asked
+        ):
             continue
         counts.gpu_us = (counts.gpu_us or 0.0) + float(event["dur"])
         if category == "kernel":

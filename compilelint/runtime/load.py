@@ -49,13 +49,6 @@ class Program:
             return False
         return not any(leaf.requires_grad for leaf in self.tensors())
 
-    @property
-    def compiled(self) -> bool:
-        """Whether the callable itself is what torch.compile returned, or a module that was compiled in place."""
-        return hasattr(self.call, "_torchdynamo_orig_callable") or hasattr(self.call, "_orig_mod") or bool(
-            getattr(self.call, "_compiled_call_impl", None)
-        )
-
     def tensors(self) -> Iterator[torch.Tensor]:
         for leaf in pytree.tree_leaves((self.args, self.kwargs)):
             if isinstance(leaf, torch.Tensor):
@@ -70,7 +63,7 @@ class Program:
         return {name: p for name, p in self.named_state() if isinstance(p, torch.nn.Parameter)}
 
     def named_state(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Parameters and buffers of every module behind the callable, each once, names without torch.compile's prefix."""
+        """Parameters and buffers of the modules behind the callable, each once, without torch.compile's prefix."""
         seen: set[int] = set()
         for index, module in enumerate(self.modules):
             prefix = f"{index}." if len(self.modules) > 1 else ""
@@ -132,7 +125,7 @@ class Loader:
         return made[0], tuple(made[1]), kwargs
 
     def _with_inputs(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-        call = self.found() if inspect.isclass(self.found) else self.found
+        call: Any = self.found() if inspect.isclass(self.found) else self.found
         return call, tuple(_drawn(each) for each in self.inputs), {}
 
     def _placed(self, leaf: Any) -> Any:
@@ -202,7 +195,7 @@ def _import_module(name: str) -> ModuleType:
 
 
 def _import_file(file: Path) -> ModuleType:
-    """Import a file under the name that its package gives it, so that relative imports work; else as a script's module."""
+    """Import a file by the name that its package gives it, so that relative imports work; else as a script is."""
     folder, parts = file.parent, [file.stem]
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)

@@ -10,7 +10,7 @@ import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -23,7 +23,7 @@ from compilelint.runtime.syncs import Prediction, cuda_sync_sites
 from compilelint.runtime.values import Values, flatten, kept
 
 CALLS = 2  # a recompile shows on the second
-TIMED_CALLS = (5, 40)
+TIMED_CALLS = (3, 40)
 TIMED_SECONDS = 1.5
 UserError = (Exception, SystemExit)
 
@@ -47,8 +47,6 @@ class Measurement:
         self.side.compiled = self._compiled()
         return self.side
 
-    # --- the two modes --------------------------------------------------------------------------------------------------
-
     def _eager(self) -> Mode:
         """Nothing compiled: where the target calls torch.compile itself, its code runs as if it had not."""
         with torch.compiler.set_stance("force_eager"):
@@ -60,19 +58,8 @@ class Measurement:
                 self._counted(mode, runner)
         return mode
 
-    def _compiled(self) -> Mode | None:
-        with inductor_kernels() as generated, Dynamo(self.places) as dynamo:
-            program = self.loader.make()
-            if not program.compiled:
-                # does the target compile something further in? One call tells.
-                self.report("looking whether the target compiles anything itself")
-                runner = Runner(program, self.device)
-                with _quiet(), contextlib.suppress(*UserError):
-                    runner.call(0)
-                    runner.backward(0)
-            itself = program.compiled or dynamo.frames() > 0
-        torch._dynamo.reset()
-        self.side.compiled_by = "target" if itself else "verify"
+    def _compiled(self) -> Mode:
+        """As the target compiles itself where it does; else the whole callable in torch.compile."""
         with contextlib.ExitStack() as stack:
             if self.random:
                 from torch._inductor import config
@@ -80,9 +67,22 @@ class Measurement:
                 # Inductor draws other random numbers than eager code does, and others again in another graph
                 stack.enter_context(config.patch(fallback_random=True))
                 self.side.notes.append("draws random numbers: Inductor was told to draw those that eager code draws")
-            generated = stack.enter_context(inductor_kernels())
-            dynamo = stack.enter_context(Dynamo(self.places))
-            mode, runner = self._checked("compiled", self.loader.make if itself else self._wrapped)
+            mode = self._compiled_by("target")
+            return mode if mode is not None else self._compiled_by("verify") or Mode()
+
+    def _compiled_by(self, who: Literal["target", "verify"]) -> Mode | None:
+        """None where the target was to compile something itself, and did not."""
+        torch._dynamo.reset()
+        self.values["compiled"].clear()
+        self.side.compiled_by = who
+        with inductor_kernels() as generated, Dynamo(self.places) as dynamo:
+
+            def idle() -> bool:
+                return who == "target" and dynamo.frames() == 0
+
+            mode, runner = self._checked("compiled", self.loader.make if who == "target" else self._wrapped, idle)
+            if idle():
+                return None
             if not mode.exception:
                 self.report("compiled: timing")
                 self._timed(mode, runner)
@@ -100,16 +100,18 @@ class Measurement:
         if not (inspect.isfunction(call) or inspect.ismethod(call) or isinstance(call, torch.nn.Module)):
             inner = call
 
-            def call(*args: Any, **kwargs: Any) -> Any:  # a partial or a callable object: Dynamo looks into it from a frame
+            def call(
+                *args: Any, **kwargs: Any
+            ) -> Any:  # a partial or a callable object: Dynamo looks into it from a frame
                 return inner(*args, **kwargs)
 
         program.call = torch.compile(call, backend=self.backend)
         return program
 
-    # --- steps of a mode ------------------------------------------------------------------------------------------------
-
-    def _checked(self, name: ModeName, make: Callable[[], Program]) -> tuple[Mode, Runner]:
-        """The calls whose values are kept."""
+    def _checked(
+        self, name: ModeName, make: Callable[[], Program], idle: Callable[[], bool] = lambda: False
+    ) -> tuple[Mode, Runner]:
+        """The calls whose values are kept. `idle` ends them after the first."""
         mode, values = Mode(), self.values[name]
         self.report(f"{name}: making the program")
         runner = Runner(make(), self.device)
@@ -136,6 +138,8 @@ class Measurement:
                     values[f"call {index + 1} changed {key}"] = kept(leaf)
                     if key not in mode.mutated:
                         mode.mutated.append(key)
+                if idle():
+                    return mode, runner
         for key, leaf in runner.program.named_state():
             values[f"state {key}"] = kept(leaf)
         mode.backward, mode.printed = runner.has_backward, printed.getvalue()
@@ -183,11 +187,20 @@ class Measurement:
                 mode.generated = generated
                 mode.kernels = counts.total + (generated or 0)
                 if generated is None:
-                    arguments = runner.program.fresh()
-                    runner.clear_gradients()
-                    with Prediction(self.places, list(runner.tensors(arguments))) as prediction:
-                        runner.again(arguments)
-                    mode.syncs = prediction.sites.list()
+                    mode.syncs = self._predicted()
+
+    def _predicted(self) -> list[Site]:
+        """The syncs of a second call; the making and the first call tell which tensors live where."""
+        with Prediction(self.places) as prediction:
+            runner = Runner(self.loader.make(), self.device)
+            for _ in range(2):
+                prediction.sites.clear()
+                prediction.place("device", (value for _, value in runner.program.named_state()))
+                arguments = runner.program.fresh()
+                prediction.place("argument", runner.tensors(arguments))
+                runner.clear_gradients()
+                runner.again(arguments)
+        return prediction.sites.list()
 
     def _wait(self) -> None:
         if self.device.type == "cuda":
@@ -221,7 +234,7 @@ class Runner:
         return out
 
     def backward(self, index: int) -> None:
-        """From every differentiable output at once, each with fixed weights: a plain sum would hide errors that cancel."""
+        """From every differentiable output at once, each with fixed weights: in a plain sum errors may cancel."""
         if self._out:
             self.has_backward = True
             # the same tensor returned twice takes part once
@@ -287,10 +300,10 @@ def _identical(left: torch.Tensor, right: torch.Tensor) -> bool:
 
 
 def _joined(sites: list[Site], waits: dict[str, int]) -> list[Site]:
-    """CUPTI counts the waits, the debug mode knows their lines; what has no line of its own is told by the runtime's name."""
+    """CUPTI counts the waits, the debug mode knows their lines; the rest is told by the runtime's names."""
     rest = sum(waits.values()) - sum(site.count for site in sites)
     if rest > 0:
-        names = ", ".join(f"{name} ×{count}" for name, count in sorted(waits.items()))
+        names = ", ".join(f"{name} \u00d7{count}" for name, count in sorted(waits.items()))
         sites = [*sites, Site("(no Python site)", 0, "host wait", rest, f"of all: {names}")]
     return sites
 

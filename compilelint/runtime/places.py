@@ -6,9 +6,10 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from types import FrameType
 
-_OWN = os.path.dirname(os.path.realpath(__file__)) + os.sep  # the harness's own frames are never the user's
+_OWN = str(Path(__file__).resolve().parent) + os.sep  # the harness's own frames are never the user's
 
 
 class Places:
@@ -26,7 +27,7 @@ class Places:
         for root in self._roots:
             if real.startswith(root):
                 below = real[len(root) :]
-                return None if "site-packages" in below.split(os.sep) else below
+                return None if "site-packages" in Path(below).parts else below
         return None
 
     def innermost(self, frames: Iterable[tuple[str, int]]) -> tuple[str, int] | None:

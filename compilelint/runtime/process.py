@@ -1,4 +1,4 @@
-"""Starts a worker process and brings its result back: a crash, a hang or an early exit becomes a WorkerError that says so."""
+"""Starts a worker process and brings its result back; a crash, a hang or an early exit becomes a WorkerError."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ class WorkerError(Exception):
     """A worker that gave no result; the message says why."""
 
 
-def run_worker(request: dict[str, Any], *, scratch: Path, cwd: Path, path: Sequence[Path], timeout: float) -> dict[str, Any]:
-    """Run one job (see worker.py) in a fresh interpreter with `path` in front of PYTHONPATH. `scratch` takes all it writes."""
+def run_worker(
+    request: dict[str, Any], *, scratch: Path, cwd: Path, path: Sequence[Path], timeout: float
+) -> dict[str, Any]:
+    """Run one job (see worker.py) in a fresh interpreter, `path` first in PYTHONPATH; `scratch` takes all it writes."""
     scratch.mkdir(parents=True, exist_ok=True)
     names = {name: str(scratch / f"{name}.json") for name in ("request", "result", "progress")}
     Path(names["request"]).write_text(json.dumps({**request, **names, "timeout": timeout}), encoding="utf-8")

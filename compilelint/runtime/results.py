@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 ModeName = Literal["eager", "compiled"]
 MODES: tuple[ModeName, ...] = ("eager", "compiled")
-Outcome = Literal["better", "same", "worse", "differs", "info"]
+Outcome = Literal["better", "same", "worse", "slower", "differs", "info"]  # worse and differs fail
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class Site:
 class Mode:
     """One way of running a side: `eager` (nothing compiled, whatever the code asks for) or `compiled`.
 
-    `breaks` and `recompiles` are of the whole run; `kernels`, `memops`, `syncs`, `gpu_us` and `wall_us` of one steady call.
+    `breaks` and `recompiles` are of the whole run; kernels, memory operations, syncs and times of one steady call.
     """
 
     calls: int = 0  # checked calls that ended, with or without an exception
@@ -82,7 +82,7 @@ class Side:
 
 @dataclass(slots=True)
 class Check:
-    """One comparison of values in one mode: `what` is outputs, gradients, inputs changed, state, exception or printed text."""
+    """One comparison in one mode: `what` is outputs, gradients, inputs changed, state, exceptions or printed text."""
 
     mode: ModeName
     what: str

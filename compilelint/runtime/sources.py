@@ -34,7 +34,9 @@ def resolve(spec: str, cwd: Path, scratch: Path) -> Tree:
         raise UsageProblem(f"{spec}: is a file; expected a git revision or a directory")
     root = _toplevel(cwd)
     if root is None:
-        raise UsageProblem(f"{spec}: no such directory, and {cwd} is in no git repository that could hold it as a revision")
+        raise UsageProblem(
+            f"{spec}: no such directory, and {cwd} is in no git repository that could hold it as a revision"
+        )
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{spec}^{{commit}}")
     if commit is None:
         raise UsageProblem(f"{spec}: neither a directory nor a git revision")
@@ -55,7 +57,9 @@ def _export(root: Path, commit: str, place: Path) -> None:
     archive = place.with_suffix(".tar")
     try:
         subprocess.run(
-            ["git", "-C", str(root), "archive", "--format=tar", "-o", str(archive), commit], check=True, capture_output=True
+            ["git", "-C", str(root), "archive", "--format=tar", "-o", str(archive), commit],
+            check=True,
+            capture_output=True,
         )
         with tarfile.open(archive) as tar:
             if hasattr(tarfile, "data_filter"):

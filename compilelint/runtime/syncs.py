@@ -1,16 +1,18 @@
 """Host syncs: on a GPU where CUDA says so, on a CPU a prediction of the calls that would make the host wait.
 
-The prediction runs the program eagerly under two torch modes. Every tensor counts as living on the device, but for those the
-program makes on the host (`torch.tensor(row)`, `torch.zeros(3)`) until it moves them; the arguments may be either: reading
-them counts, and so does moving them.
+The prediction runs the program eagerly under two torch modes. Every tensor counts as living on the device, but for
+those the program makes on the host (`torch.tensor(row)`, `torch.zeros(3)`) until it moves them. The arguments may be
+either: reading them counts, and so does moving them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
-from collections.abc import Callable, Iterator
-from types import TracebackType
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any, Literal
 
 import torch
@@ -22,6 +24,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Site
 
+_TORCH = str(Path(torch.__file__).parent)
 Where = Literal["host", "argument", "device"]
 
 READS = {
@@ -58,18 +61,19 @@ class Sites:
         else:
             self._sites[key] = Site(path, line, what, count, detail)
 
+    def clear(self) -> None:
+        self._sites.clear()
+
     def list(self) -> list[Site]:
         return sorted(self._sites.values(), key=lambda site: (site.path, site.line, site.what))
 
 
 class Prediction:
-    """A context that names the calls that would sync on a GPU. Enter it around one call of the program."""
+    """A context that names the calls that would sync on a GPU, in `sites`."""
 
-    def __init__(self, places: Places, arguments: list[torch.Tensor]) -> None:
+    def __init__(self, places: Places) -> None:
         self.sites = Sites(places)
-        self._where: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
-        for tensor in arguments:
-            self._where[tensor] = "argument"
+        self._where: MutableMapping[torch.Tensor, Where] = WeakTensorKeyDictionary()
         self._names: list[str] = []  # of the torch calls under way, outermost first
         self._told = False  # the outermost call was already reported
         self._modes = contextlib.ExitStack()
@@ -79,12 +83,18 @@ class Prediction:
         self._modes.enter_context(_Operators(self))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._modes.close()
 
     def where(self, tensor: torch.Tensor) -> Where:
-        found: Where = self._where.get(tensor, "device")
-        return found
+        return self._where.get(tensor, "device")
+
+    def place(self, where: Where, tensors: Iterable[torch.Tensor]) -> None:
+        """Say where tensors live that the program didn't make under our eyes."""
+        for tensor in tensors:
+            self._where[tensor] = where
 
     def tell(self, fallback: str) -> None:
         """Report the torch call under way (once), by the name the user wrote."""
@@ -106,15 +116,16 @@ class Prediction:
 
     def _before(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         name, first = getattr(func, "__name__", ""), args[0] if args else None
-        if isinstance(first, torch.Tensor):
-            if name in HOST_CALLS and self.where(first) != "host":
+        if not isinstance(first, torch.Tensor):
+            if name in ("tensor", "as_tensor") and kwargs.get("device") is not None:
                 self.tell(name)
-            elif name in ("to", "cuda") and self.where(first) != "device" and _moves(name, args, kwargs):
-                self.tell(name)
-            elif name == "copy_" and len(args) > 1 and isinstance(args[1], torch.Tensor):
-                if self.where(first) != self.where(args[1]) and "argument" not in (self.where(first), self.where(args[1])):
-                    self.tell(name)
-        elif name in ("tensor", "as_tensor") and kwargs.get("device") is not None:
+            return
+        where = self.where(first)
+        read = name in HOST_CALLS and where != "host"
+        moved = name in ("to", "cuda") and where != "device" and _moves(name, args, kwargs)
+        source = args[1] if name == "copy_" and len(args) > 1 else None
+        copied = isinstance(source, torch.Tensor) and {where, self.where(source)} == {"host", "device"}
+        if read or moved or copied:
             self.tell(name)
 
     def _after(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
@@ -134,7 +145,7 @@ class Prediction:
         elif inputs:
             if all(self.where(tensor) == "host" for tensor in inputs):
                 place = "host"
-        elif name in FACTORIES and kwargs.get("device") is None:
+        elif name in FACTORIES and (kwargs.get("device") is None or (str(kwargs["device"]) == "cpu" and _by_torch())):
             place = "host"
         for tensor in results:
             self._where[tensor] = place
@@ -149,9 +160,9 @@ class _Calls(TorchFunctionMode):
         return self._prediction.call(func, args, kwargs or {})
 
 
-class _Operators(TorchDispatchMode):
+class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # in its __init_subclass__
     def __init__(self, prediction: Prediction) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._prediction = prediction
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -177,6 +188,15 @@ def _waits(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     return False
 
 
+def _by_torch() -> bool:
+    """Whether torch's own Python makes this call: its `device="cpu"` means the host (an optimizer's step counts), while
+    the user's may stand for the device that this run lacks."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename in (__file__, torch.overrides.__file__):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(_TORCH)
+
+
 def _moves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     target = args[1] if len(args) > 1 else kwargs.get("device")
     return (name == "cuda" or isinstance(target, str | torch.device)) and not kwargs.get("non_blocking")
@@ -189,8 +209,6 @@ def _spelled(func: Any) -> str:
         return f"Tensor.{name}"
     return f"torch.{name}"
 
-
-# --- on a GPU -----------------------------------------------------------------------------------------------------------
 
 WAITING_CALLS = ("synchronize", "empty_cache", "ipc_collect")
 

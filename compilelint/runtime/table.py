@@ -11,8 +11,16 @@ from compilelint.runtime.results import MODES, Mode, Outcome, Site, VerifyResult
 if TYPE_CHECKING:
     from rich.console import Console
 
-MARK = {"better": "✓ better", "same": "=", "worse": "✗ worse", "differs": "✗ differs", "info": ""}
-STYLE = {"better": "green", "same": "dim", "worse": "bold red", "differs": "bold red", "info": "", "note": "yellow"}
+MARK = {"better": "✓ better", "same": "=", "worse": "✗ worse", "slower": "slower", "differs": "✗ differs", "info": ""}
+STYLE = {
+    "better": "green",
+    "same": "dim",
+    "worse": "bold red",
+    "slower": "yellow",
+    "differs": "bold red",
+    "info": "",
+    "note": "yellow",
+}
 
 
 @dataclass
@@ -83,9 +91,10 @@ def _figures(result: VerifyResult) -> Iterator[Row]:
 
 def _outcome(result: VerifyResult, metric: str) -> tuple[Outcome, str]:
     found = [verdict for verdict in result.verdicts if verdict.metric == metric]
-    for outcome in ("worse", "better", "info", "same"):
+    order: tuple[Outcome, ...] = ("worse", "slower", "better", "info", "same")
+    for outcome in order:
         if any(verdict.outcome == outcome for verdict in found):
-            return outcome, MARK[outcome]  # type: ignore[return-value]  # one of the literals above
+            return outcome, MARK[outcome]
     return "info", ""
 
 
@@ -122,7 +131,7 @@ def _sites(heading: str, old: list[Site], new: list[Site]) -> Iterator[tuple[str
 
 
 def _site(site: Site) -> str:
-    times = f" ×{site.count}" if site.count > 1 else ""
+    times = f" \u00d7{site.count}" if site.count > 1 else ""
     return f"{site.place}  {site.what}{times}" + (f" ({site.detail})" if site.detail else "")
 
 
@@ -141,9 +150,13 @@ def notes(result: VerifyResult) -> list[str]:
     """What the reader must know to read the table."""
     lines = list(dict.fromkeys(note for side in (result.before, result.after) for note in side.notes))
     if result.after.compiled_by == "verify":
-        lines.append(f"compiled: the whole target in torch.compile(backend={result.backend!r}); it calls torch.compile nowhere itself")
+        lines.append(
+            f"compiled: the whole target in torch.compile(backend={result.backend!r}); it compiles nothing itself"
+        )
     elif result.after.compiled_by == "target":
-        lines.append("compiled: as the target itself calls torch.compile; eager: the same code with compilation switched off")
+        lines.append(
+            "compiled: as the target itself calls torch.compile; eager: the same code with compilation switched off"
+        )
     if result.before.compiled_by != result.after.compiled_by and not result.after.error:
         lines.append("one side calls torch.compile itself, the other does not: the whole target was compiled there")
     if not result.device.startswith("cuda"):
@@ -164,7 +177,10 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{escape(result.before.label)} against {escape(result.after.label)}: {escape(result.target)}", title_justify="left")
+    table = Table(
+        title=f"{escape(result.before.label)} against {escape(result.after.label)}: {escape(result.target)}",
+        title_justify="left",
+    )
     table.add_column("")
     for head in heads(result):
         table.add_column(head, justify="right")

@@ -68,10 +68,12 @@ def parse_target(text: str) -> Target:
 
 
 def parse_input(text: str) -> Input:
-    """One `--input`: a tensor (`f32[8,128]`, `i64[4,16]<1000`, `f32[8]+grad`) or a Python literal; raises UsageProblem."""
+    """One `--input`: a tensor (`f32[8,128]`, `i64[4,16]<1000`, `f32[8]+grad`) or a literal; raises UsageProblem."""
     if match := _TENSOR.match(text.strip()):
         if match["dtype"] not in DTYPES:
-            raise UsageProblem(f"--input {text!r}: unknown dtype {match['dtype']!r}{did_you_mean(match['dtype'], DTYPES)}")
+            raise UsageProblem(
+                f"--input {text!r}: unknown dtype {match['dtype']!r}{did_you_mean(match['dtype'], DTYPES)}"
+            )
         dtype = DTYPES[match["dtype"]]
         if match["grad"] and not dtype.startswith(("float", "bfloat", "complex")):
             raise UsageProblem(f"--input {text!r}: only a floating-point tensor has a gradient")
@@ -84,5 +86,5 @@ def parse_input(text: str) -> Input:
         return LiteralInput(ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError):
         raise UsageProblem(
-            f'--input {text!r}: expected a tensor such as "f32[8,128]", "i64[4,16]<1000" or "f32[8]+grad", or a Python literal'
+            f'--input {text!r}: expected a tensor ("f32[8,128]", "i64[4,16]<1000", "f32[8]+grad") or a Python literal'
         ) from None

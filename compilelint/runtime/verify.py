@@ -19,7 +19,9 @@ from compilelint.runtime.verdict import judge
 
 TIMEOUT = 300.0
 BACKENDS = ("inductor", "aot_eager", "eager")
-NO_TORCH = 'verify runs the code, and needs torch in this environment: python -m pip install torch (or "compilelint[dev]")'
+NO_TORCH = (
+    'verify runs the code, and needs torch in this environment: python -m pip install torch (or "compilelint[dev]")'
+)
 
 
 def verify(
@@ -36,7 +38,7 @@ def verify(
 ) -> VerifyResult:
     """Run TARGET of `before` (a git revision or a directory) and of `after` (a directory; the working tree when None).
 
-    Raises UsageProblem where there is nothing to compare: a TARGET that can't be used, a revision that isn't there, or a
+    Raises UsageProblem where there is nothing to compare: a TARGET that can't be used, a revision that isn't there, a
     `before` that itself crashes or hangs. The same of `after` is a result: its `error` says so and `ok` is False.
     """
     cwd = (cwd or Path.cwd()).resolve()
@@ -125,7 +127,9 @@ class _Run:
             "after_values": self._values("after"),
         }
         try:
-            answer = run_worker(request, scratch=self.scratch / "compare", cwd=self.scratch, path=[], timeout=self.timeout)
+            answer = run_worker(
+                request, scratch=self.scratch / "compare", cwd=self.scratch, path=[], timeout=self.timeout
+            )
         except WorkerError as error:
             raise UsageProblem(f"the comparison of the values {error}") from None
         if "checks" not in answer:
@@ -136,8 +140,8 @@ class _Run:
         return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in MODES}
 
     def _file(self, name: str) -> tuple[Path | None, bool]:
-        """Where TARGET's file is for this side, and whether that is the other side's: a script written for the verification
-        need not be in the old version."""
+        """Where TARGET's file is for this side, and whether that is the other side's: a script written for the
+        verification need not be in the old version."""
         if self.target.file is None:
             return None, False
         given = Path(self.target.file)
@@ -145,7 +149,11 @@ class _Run:
             # an absolute path lies in one of the trees: it means the same file in both
             for tree in self.trees.values():
                 if given.resolve().is_relative_to(tree.root):
-                    given = Path(*given.resolve().relative_to(tree.cwd if given.resolve().is_relative_to(tree.cwd) else tree.root).parts)
+                    given = Path(
+                        *given.resolve()
+                        .relative_to(tree.cwd if given.resolve().is_relative_to(tree.cwd) else tree.root)
+                        .parts
+                    )
                     break
         other = "after" if name == "before" else "before"
         if (own := self.trees[name].cwd / given).is_file():
@@ -154,7 +162,9 @@ class _Run:
             return theirs.resolve(), True
         if (here := self.cwd / given).is_file():
             return here.resolve(), True
-        raise UsageProblem(f"TARGET {self.target.text}: there is no {given} in {self.trees[name].label} ({self.trees[name].cwd})")
+        raise UsageProblem(
+            f"TARGET {self.target.text}: there is no {given} in {self.trees[name].label} ({self.trees[name].cwd})"
+        )
 
 
 def _import_path(tree: Tree, file: Path | None) -> list[Path]:

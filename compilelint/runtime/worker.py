@@ -1,7 +1,7 @@
 """The child process: `python -m compilelint.runtime.worker REQUEST.json` does one job and writes its result as JSON.
 
-The job "measure" runs one side; "compare" compares the values that two sides kept. Errors of the user's making come back as
-`{"usage": …}` (TARGET can't be used) or `{"failed": …}` (the side itself raised while being imported or made).
+The job "measure" runs one side; "compare" compares the values that two sides kept. Errors of the user's making come
+back as `{"usage": …}` (TARGET can't be used) or `{"failed": …}` (the side itself raised while being imported or made).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(path: str) -> None:
         result = JOBS[request["job"]](request)
     except UsageProblem as problem:
         result = {"usage": str(problem)}
-    except (Exception, SystemExit) as error:  # whatever the user's code raises
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever the user's code raises
         result = {"failed": _told(error, request.get("roots", []))}
     temporary = Path(request["result"] + ".part")
     temporary.write_text(json.dumps(result), encoding="utf-8")
@@ -55,8 +55,10 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     device = torch.device(request["device"] or ("cuda" if torch.cuda.is_available() else "cpu"))
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UsageProblem(f"--device {device}: torch {torch.__version__} sees no CUDA device here")
-    if device.type == "cuda" and device.index is None:
-        device = torch.device("cuda", 0)
+    if str(device) == "cuda":
+        device = torch.device("cuda", torch.cuda.current_device())
+    if request["backend"] != "inductor":
+        _compile_with(request["backend"])
     report("importing the target")
     inputs = [parse_input(text) for text in request["inputs"]]
     loader = Loader(parse_target(request["target"]), request["file"], inputs, device)
@@ -71,6 +73,19 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
     return {"side": asdict(side)}
+
+
+def _compile_with(backend: str) -> None:
+    """Another backend than Inductor is meant for the target's own calls of torch.compile as well."""
+    import torch
+
+    original: Any = torch.compile
+
+    def compile(model: Any = None, **options: Any) -> Any:  # noqa: A001  # stands in for torch.compile
+        options = {key: value for key, value in options.items() if key not in ("backend", "mode", "options")}
+        return original(model, backend=backend, **options)
+
+    torch.compile = compile
 
 
 def compare(request: dict[str, Any]) -> dict[str, Any]:
