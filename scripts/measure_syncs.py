@@ -2,9 +2,9 @@
 
     python3 scripts/measure_syncs.py --out syncs.json [--jobs 4] [--only NAME]
 
-Every operator of torch's own database (functions, methods, in-place methods) and the list in probes/syncs.py is run warmed
-up, three ways: with the stream held busy (does the call return before the device is done? that decides), under
-`torch.cuda.set_sync_debug_mode("warn")`, and under the profiler (which runtime calls and host copies, how many kernels).
+Every operator of torch's own database (functions, methods, in-place methods) and the list in probes/syncs.py is run
+warmed up, three ways: with the stream held busy (does the call return before the device is done? that decides), under
+`torch.cuda.set_sync_debug_mode("warn")`, and under the profiler (runtime calls, host copies, kernels launched).
 
 Output: {"torch": …, "device": …, "syncs": {name: {"syncs": bool, "how": [...], "kernels": n}}, "errors": {name: text}}.
 """
@@ -28,7 +28,14 @@ from probes.syncs import SETUP, SYNCS
 
 DEVICE = "cuda"
 BUSY_MS = 20.0
-WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cuStreamSynchronize", "cuCtxSynchronize")
+WAITS = (
+    "cudaStreamSynchronize",
+    "cudaDeviceSynchronize",
+    "cudaEventSynchronize",
+    "cudaMemcpy",
+    "cuStreamSynchronize",
+    "cuCtxSynchronize",
+)
 SAMPLES = 24  # looked at for each operator, of which
 SIGNATURES = 3  # different ones are run for a function or method
 
@@ -143,7 +150,7 @@ def watch(calls: dict[str, Callable[[], Any]]) -> dict[str, Any]:
             call()
             warned, host_ms = _watch.warned(call)
             blocks = _watch.blocks(call, host_ms)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             errors[name] = f"{type(error).__name__}: {error}"[:200]
             if "CUDA error" in str(error) or "device-side assert" in str(error):
                 return {"found": found, "errors": errors, "fatal": True}
@@ -155,7 +162,7 @@ def watch(calls: dict[str, Callable[[], Any]]) -> dict[str, Any]:
             found[name]["how"] += how
             found[name]["kernels"] = kernels
             found[name]["syncs"] |= any(h in WAITS for h in how)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         errors["profiler"] = f"{type(error).__name__}: {error}"[:200]
     return {"found": found, "errors": errors}
 
@@ -188,11 +195,11 @@ def curated_call(index: int) -> dict[str, Callable[[], Any]]:
 
     import numpy as np
     import torch
-    import torch.nn.functional as F
+    from torch.nn import functional
 
     scope: dict[str, Any] = {
-        "torch": torch, "nn": torch.nn, "F": F, "np": np, "math": math, "copy": copy, "gc": gc, "io": io, "json": json,
-        "pickle": pickle, "device": DEVICE,
+        "torch": torch, "nn": torch.nn, "F": functional, "np": np, "math": math, "copy": copy, "gc": gc, "io": io,
+        "json": json, "pickle": pickle, "device": DEVICE,
     }  # fmt: skip
     exec(SETUP, scope)
     if len(parts) == 2:
@@ -269,7 +276,10 @@ def main() -> None:
         "errors": errors,
     }
     args.out.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
-    print(f"{len(syncs)} targets, {sum(e['syncs'] for e in syncs.values())} sync, {len(errors)} errors, {time.monotonic() - started:.0f} s")
+    print(
+        f"{len(syncs)} targets, {sum(e['syncs'] for e in syncs.values())} sync, {len(errors)} errors, "
+        f"{time.monotonic() - started:.0f} s"
+    )
 
 
 if __name__ == "__main__":

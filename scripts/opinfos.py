@@ -1,7 +1,7 @@
 """Sample calls of every operator, as source, from torch's own operator database (needs torch; never shipped).
 
-A `Call` is one expression (`torch.add(a0, 2, alpha=3)`, `a0.add(2)`) and the tensors it names: the form a user would write,
-so that the same text can be run eagerly, compiled alone by Dynamo, and watched for syncs on a GPU.
+A `Call` is one expression (`torch.add(a0, 2, alpha=3)`, `a0.add(2)`) and the tensors it names: the form a user would
+write, so that the same text can be run eagerly, compiled alone by Dynamo, and watched for syncs on a GPU.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Call:
 
 
 class _Renderer:
-    """Turns argument values into source text; tensors become `a0`, `a1`, …, what has no literal becomes `K0`, `K1`, …"""
+    """Turns argument values into source text; tensors become `a0`, `a1`, …, what has no literal `K0`, `K1`, …"""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -112,7 +112,7 @@ def _resolve(dotted: str) -> Any:
 
 
 def targets(op: Any) -> list[tuple[str, str]]:
-    """(target, form) of an OpInfo: `torch.add`, `Tensor.add`, `Tensor.add_`, its aliases; form is how to write the call."""
+    """(target, form) of an OpInfo: `torch.add`, `Tensor.add`, `Tensor.add_`, aliases; form is how to write the call."""
     import torch
 
     if op.name.startswith(SKIPPED):
@@ -125,7 +125,11 @@ def targets(op: Any) -> list[tuple[str, str]]:
             result.append((f"torch.{name}", f"torch.{name}(*)"))
         short = name.rpartition(".")[2] if name.startswith(("linalg.", "special.")) else name
         for method in (short, short + "_"):
-            if "." in method or not hasattr(torch.Tensor, method) or (method != name and method == short and short not in names):
+            if (
+                "." in method
+                or not hasattr(torch.Tensor, method)
+                or (method != name and method == short and short not in names)
+            ):
                 continue
             form = "@.{}(*)" if callable(getattr(torch.Tensor, method)) else "@.{}"
             result.append((f"Tensor.{method}", form.format(method)))

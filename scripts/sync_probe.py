@@ -240,12 +240,10 @@ def main() -> None:
                 warnings.simplefilter("always")
                 try:
                     eval(expression, names)
-                except Exception as raised:  # noqa: BLE001 - shown
+                except Exception as raised:
                     error = f"  # {type(raised).__name__}: {raised}"[:80]
             torch.cuda.set_sync_debug_mode("default")
-        print(  # noqa: T201
-            sum("synchroniz" in str(w.message) for w in seen), expression + error
-        )
+        print(sum("synchroniz" in str(w.message) for w in seen), expression + error)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def serve(handle: Callable[[Job], Any]) -> None:
         job = json.loads(line)
         try:
             result = handle(job)
-        except BaseException as error:  # noqa: BLE001  (SystemExit in a probe must not end the worker)
+        except BaseException as error:
             result = {"error": f"{type(error).__name__}: {error}"[:300]}
         out.write(json.dumps(result) + "\n")
         out.flush()
@@ -37,7 +37,13 @@ def serve(handle: Callable[[Job], Any]) -> None:
 class _Worker:
     def __init__(self, command: Sequence[str], start_timeout: float) -> None:
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            bufsize=1,
+            start_new_session=True,
         )
         self.start_timeout = start_timeout
         self.fresh = True
@@ -61,7 +67,9 @@ class _Worker:
         self.process.wait()
 
 
-def run(command: Sequence[str], jobs: Sequence[Job], *, processes: int, timeout: float = 30, start_timeout: float = 120) -> list[Any]:
+def run(
+    command: Sequence[str], jobs: Sequence[Job], *, processes: int, timeout: float = 30, start_timeout: float = 120
+) -> list[Any]:
     """The result of each job, in order. `command` starts a worker (a script that calls `serve`)."""
     results: list[Any] = [None] * len(jobs)
     todo: queue.SimpleQueue[int] = queue.SimpleQueue()

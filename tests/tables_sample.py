@@ -1,0 +1,34 @@
+"""Run by test_tables.py in a process of its own: the verdicts of a sample of probes on the installed torch, as JSON."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+
+import probe_worker
+from probes import calls, constructs
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    out, sys.stdout = sys.stdout, sys.stderr
+    chosen = random.Random(20)
+    numbers = chosen.sample(range(len(calls.entries())), 30)
+    found = {calls.entries()[n][0]: probe_worker.handle(["call", n]) for n in numbers}
+    for name in chosen.sample(constructs.names(), 20):
+        found[f"construct:{name}"] = probe_worker.handle(["construct", name])
+    verdicts = {
+        name: {"gb_type": v["gb_type"], "effect": v["effect"]} if "gb_type" in v else {}
+        for name, v in found.items()
+        if "invalid" not in v
+    }
+    json.dump(verdicts, out)
+
+
+if __name__ == "__main__":
+    main()
