@@ -151,7 +151,7 @@ def test_probes_agree_with_the_installed_torch() -> None:
     table = tables.load(version)
     if sys.version_info[:2] != table.python:
         pytest.skip("the table was measured on another Python")
-    script = ROOT / "tests" / "tables_sample.py"
+    script = SCRIPTS / "sample_probes.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=600)
     measured: dict[str, dict[str, str]] = json.loads(done.stdout)
     shipped = {}

@@ -1,4 +1,4 @@
-"""Run by test_tables.py in a process of its own: the verdicts of a sample of probes on the installed torch, as JSON."""
+"""Print the verdicts of a sample of the probes on the installed torch, as JSON (tests/test_tables.py compares them)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import json
 import random
 import sys
 import warnings
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 
 import probe_worker
 from probes import calls, constructs
