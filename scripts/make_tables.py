@@ -1,10 +1,10 @@
 """Write the table of the installed torch: what its functions return, which break Dynamo's graph, which sync, and why.
 
-    python3 scripts/make_tables.py [--out compilelint/models/tables/torch-2.13.json] [--jobs 2] [--syncs syncs.json]
+    python3 scripts/make_tables.py [--out compilelint/models/tables/torch-2.13.json] [--jobs 2]
 
 Nothing in a table is guessed: it holds what torch's stubs and schemas declare, and what running each operator and each
-probe (scripts/probes) showed. `--syncs` merges what scripts/measure_syncs.py wrote on a GPU; without it the syncs of a
-table that is already there are kept. `--raw FILE --only calls,constructs` measures those again and keeps the rest.
+probe (scripts/probes) showed. `--raw FILE --only calls,constructs` measures those again and keeps the rest. What syncs is
+measured apart, on a GPU: `--syncs FILE` writes compilelint/models/tables/syncs.json from scripts/measure_syncs.py's output.
 """
 
 from __future__ import annotations
@@ -416,6 +416,15 @@ def finish(table: Json) -> Json:
     return table
 
 
+def tidy_syncs(report: Json) -> Json:
+    """The output of measure_syncs.py without what differs from run to run."""
+    found = {}
+    for name, entry in report["syncs"].items():
+        name = f"numpy.{name[3:]}" if name.startswith("np.") else name
+        found[name] = {key: value for key, value in entry.items() if key != "ms"}
+    return {"torch": report["torch"], "python": report["python"], "device": report["device"], "syncs": found}
+
+
 def dump(table: Json) -> str:
     """JSON with one entry a line, sorted: small, and readable in a diff."""
 
@@ -440,25 +449,21 @@ def main() -> None:
     version = ".".join(torch.__version__.split(".")[:2])
     parser.add_argument("--out", type=Path, default=TABLES / f"torch-{version}.json")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--syncs", type=Path, help="the output of measure_syncs.py")
+    parser.add_argument("--syncs", type=Path, help="only tidy the output of measure_syncs.py into syncs.json")
     parser.add_argument(
         "--raw", type=Path, help="keep what was measured here, and start from it where --only leaves parts out"
     )
     parser.add_argument("--only", default="operators,calls,constructs,rules")
     args = parser.parse_args()
+    if args.syncs:
+        (TABLES / "syncs.json").write_text(dump(tidy_syncs(json.loads(args.syncs.read_text()))))
+        return
     started = time.monotonic()
     raw: Json = json.loads(args.raw.read_text()) if args.raw and args.raw.exists() else {}
     raw = make(raw, set(args.only.split(",")), args.jobs)
     if args.raw:
         args.raw.write_text(json.dumps(raw))
     table = finish(raw)
-    if args.syncs:
-        report = json.loads(args.syncs.read_text())
-        table["syncs"] = {name: {k: v for k, v in e.items() if k != "ms"} for name, e in report["syncs"].items()}
-        table["syncs_from"] = {key: report[key] for key in ("torch", "python", "device")}
-    elif args.out.exists():
-        old = json.loads(args.out.read_text())
-        table |= {key: old[key] for key in ("syncs", "syncs_from") if key in old}
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(dump(table))
     sizes = {key: len(value) for key, value in table.items() if isinstance(value, (dict, list))}

@@ -47,6 +47,13 @@ def _read(version: Version) -> Table:
     return Table(version, json.loads(text))
 
 
+@cache
+def _read_syncs() -> Json:
+    """What measure_syncs.py found on a GPU: one release's, which stands for all."""
+    found: Json = json.loads((_HERE / "syncs.json").read_text(encoding="utf-8"))["syncs"]
+    return found
+
+
 def load(version: Version | None = None) -> Table:
     """The table of a release (of the newest by default), read once."""
     return _read(available()[-1] if version is None else nearest(version))
@@ -142,10 +149,7 @@ class Table:
 
     def sync(self, target: str) -> Json | None:
         """{"syncs": bool, "how": [...], "kernels": n, "signatures": {kinds of arguments: bool}} of a measured call."""
-        found: Json | None = self.data.get("syncs", {}).get(target)
-        if found is None and "syncs" not in self.data:
-            donor = next((v for v in reversed(available()) if "syncs" in _read(v).data), None)
-            found = _read(donor).data["syncs"].get(target) if donor else None
+        found: Json | None = _read_syncs().get(target)
         return found
 
     def tags(self, target: str) -> tuple[str, ...]:
