@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
-from compilelint.engine.events import Branch, Event
+from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
 
@@ -26,6 +26,7 @@ ELEMENTWISE = frozenset(
         " clamp_max logical_not bfloat16"
     )
 )
+TORCH_MATH = frozenset(words("sqrt exp log log2 log10 log1p sin cos tan tanh floor ceil fabs erf"))
 # Where the branch not taken may have an infinite derivative, `where` turns its gradient into NaN.
 FRAGILE = frozenset(words("acos asin atanh log log2 log10 log1p norm pow reciprocal rsqrt sqrt div"))
 
@@ -94,6 +95,113 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
     )
 
 
+def reduce_on_device(event: Call, ctx: Context) -> Fix | None:
+    """Builtin `any(t)` in a truth test → `t.any()`, the branch on which is the next finding."""
+    from compilelint.sdk import Fix
+
+    call, parent = event.node, ctx.parent(event.node)
+    if (
+        not isinstance(call, ast.Call)
+        or len(call.args) != 1
+        or isinstance(call.args[0], ast.GeneratorExp | ast.Starred)
+    ):
+        return None
+    tested = isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Assert) and parent.test is call
+    negated = isinstance(parent, ast.BoolOp) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
+    if not tested and not negated:
+        return None
+    argument = call.args[0]
+    return Fix(
+        "reduce on the device",
+        Applicability.UNSAFE,
+        lambda rw: rw.replace(call, f"{_atom(argument, rw)}.{event.target}()"),
+        "for a tensor of more than one dimension Python's own raises",
+    )
+
+
+def keep_tensor(event: Call | Convert, ctx: Context) -> Fix | None:
+    """A read whose number only meets tensors → the 0-d tensor itself; one that is stored or returned → detached."""
+    from compilelint.sdk import Fix
+
+    node = event.node
+    if not isinstance(node, ast.Call):
+        return None
+    stored = _is_stored(node, ctx)
+    if not stored and not (_meets_tensor(node, ctx) or _is_only_checked(node, ctx)):
+        return None
+    if stored and not (isinstance(event, Call) and event.target == "Tensor.item"):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        text = _tensor_of_read(event, node, rw)
+        rw.replace(node, f"{text}.detach()" if stored else text)
+
+    if _tensor_of_read(event, node, None) is None:
+        return None
+    why = "who gets it must take a 0-d tensor" if stored else "the dtype of the result may change by promotion"
+    return Fix("keep the 0-d tensor", Applicability.UNSAFE, build, why)
+
+
+def _tensor_of_read(event: Call | Convert, node: ast.Call, rw: Rewriter | None) -> str | None:
+    """The tensor in `t.item()`, `float(t)`, `bool(t)` of a bool, `int(t)` of an int; `torch.f(t)` for `math.f(t)`."""
+    if isinstance(event, Call) and event.target == "Tensor.item" and isinstance(node.func, ast.Attribute):
+        return rw.text(node.func.value) if rw else ""
+    if len(node.args) != 1 or node.keywords:
+        return None
+    if (
+        isinstance(event, Call)
+        and event.target.removeprefix("math.") in TORCH_MATH
+        and event.target.startswith("math.")
+    ):
+        return f"{rw.name_for('torch.' + event.target[5:])}({rw.text(node.args[0])})" if rw else ""
+    if isinstance(event, Convert):
+        tensor = tensor_of(event.value)
+        if event.kind == "float" or (tensor is not None and tensor.dtype == event.kind):
+            return _atom(node.args[0], rw) if rw else ""
+    return None
+
+
+def _meets_tensor(node: ast.expr, ctx: Context) -> bool:
+    """Whether a number is an operand of arithmetic with a tensor that isn't of integers."""
+    parent = ctx.parent(node)
+    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+        return False
+    other = tensor_of(ctx.value(parent.right if parent.left is node else parent.left))
+    return other is not None and other.dtype not in ("int", "bool")
+
+
+def _is_stored(node: ast.expr, ctx: Context) -> bool:
+    """Whether a number is put into a dict, an item or an attribute, or returned."""
+    parent = ctx.parent(node)
+    if isinstance(parent, ast.Tuple):
+        node, parent = parent, ctx.parent(parent)
+    if isinstance(parent, ast.Assign):
+        return all(isinstance(target, ast.Subscript | ast.Attribute) for target in parent.targets)
+    return isinstance(parent, ast.Return) or (isinstance(parent, ast.Dict) and node in parent.values)
+
+
+def _is_only_checked(node: ast.expr, ctx: Context) -> bool:
+    """`n = t.item()` where all that is done with `n` is a comparison that raises, and the message of that."""
+    assigned = ctx.parent(node)
+    if not isinstance(assigned, ast.Assign) or len(assigned.targets) != 1 or ctx.function is None:
+        return False
+    target = assigned.targets[0]
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
+    return bool(uses) and all(_raises(use, ctx) for use in uses)
+
+
+def _raises(use: ast.AST, ctx: Context) -> bool:
+    compared = isinstance(ctx.parent(use), ast.Compare)
+    node: ast.AST | None = use
+    while node is not None and not isinstance(node, ast.stmt):
+        node = ctx.parent(node)
+    if isinstance(node, ast.Raise):
+        return True
+    return compared and isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise)
+
+
 def select_instead(event: Branch, ctx: Context) -> Fix | None:
     """`if c: x = a` → `x = torch.where(c, a, x)`, also with an else, for a conditional expression and for returns."""
     owner = event.owner
@@ -141,9 +249,9 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
             name = rw.fresh_name("condition", within=ctx.function or owner)
             lines.append(f"{name} = {condition}")
             condition = name
-        otherwise = {name: _value_text(name, value, rw) for name, value in other}
+        otherwise = {name: rw.text(value) for name, value in other}
         for name, value in then:
-            text = _value_text(name, value, rw)
+            text = rw.text(value)
             lines.append(
                 f"{name} = {where}({condition}, {text}, {otherwise.get(name, name)})"
                 if name in selected
@@ -326,17 +434,19 @@ def _message(message: ast.expr | None, rw: Rewriter) -> str:
     if isinstance(message, ast.Constant) and isinstance(message.value, str):
         return rw.text(message)
     if isinstance(message, ast.JoinedStr):
-        return repr(
-            "".join(
-                str(p.value) if isinstance(p, ast.Constant) else "{" + ast.unparse(p)[3:-2] + "}"
-                for p in message.values
-            )
-        ).replace("'", '"')
-    return '"assertion failed"' if message is None else '"' + ast.unparse(message).replace('"', "'") + '"'
+        parts = [part.value if isinstance(part, ast.Constant) else _braced(part) for part in message.values]
+        text = "".join(map(str, parts))
+    else:
+        text = "assertion failed" if message is None else ast.unparse(message)
+    return '"' + text.replace("\\", "\\\\").replace('"', "'").replace("\n", "\\n") + '"'
+
+
+def _braced(part: ast.expr) -> str:
+    return "{" + ast.unparse(part.value) + "}" if isinstance(part, ast.FormattedValue) else ast.unparse(part)
 
 
 def _assignments(body: Sequence[ast.stmt]) -> list[tuple[str, ast.expr]] | None:
-    """Name and value of each statement; None where one is no assignment of a plain name. `x += v` is `x = x + v`."""
+    """Name and value of each statement; None where one is no assignment of a plain name."""
     found: list[tuple[str, ast.expr]] = []
     for statement in body:
         if (
@@ -348,10 +458,6 @@ def _assignments(body: Sequence[ast.stmt]) -> list[tuple[str, ast.expr]] | None:
         else:
             return None
     return found
-
-
-def _value_text(name: str, value: ast.expr, rw: Rewriter) -> str:
-    return rw.text(value)
 
 
 def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:

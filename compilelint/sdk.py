@@ -97,7 +97,13 @@ from compilelint.idioms import (
     read_kind,
     target_names,
 )
-from compilelint.rewrites import assert_on_device, select_instead, skip_while_compiling
+from compilelint.rewrites import (
+    assert_on_device,
+    keep_tensor,
+    reduce_on_device,
+    select_instead,
+    skip_while_compiling,
+)
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -164,6 +170,7 @@ __all__ = [
     "is_input",
     "is_number",
     "is_reported",
+    "keep_tensor",
     "made_by",
     "made_on_device",
     "masks",
@@ -173,6 +180,7 @@ __all__ = [
     "on_host",
     "options",
     "read_kind",
+    "reduce_on_device",
     "select_instead",
     "skip_while_compiling",
     "target_names",

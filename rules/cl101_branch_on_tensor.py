@@ -50,6 +50,7 @@ from compilelint.sdk import (
     break_effects,
     cost,
     made_by,
+    reduce_on_device,
     select_instead,
     tensor_of,
 )
@@ -86,5 +87,6 @@ def builtin_reduction(event: Call, ctx: Context) -> Iterator[Report]:
     if tensor is None or (isinstance(event.args[0], Seq) and event.args[0].kind == "generator"):
         return  # a generator's own elements are branched on by the generator
     message = f"builtin `{event.target}` branches on each element of a tensor: {cost(event, ctx)}"
+    fix = reduce_on_device(event, ctx) if tensor_of(event.args[0]) is not None else None
     hint = f"use the tensor's `.{event.target}()`"
-    yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint)
+    yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fix)

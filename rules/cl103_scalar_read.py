@@ -32,9 +32,7 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from compilelint.sdk import (
     Applicability,
@@ -49,12 +47,10 @@ from compilelint.sdk import (
     Value,
     break_effects,
     cost,
+    keep_tensor,
     tensor_of,
     words,
 )
-
-if TYPE_CHECKING:
-    from compilelint.fix.rewriter import Rewriter
 
 ITEM = "Unsupported Tensor.item() call with capture_scalar_outputs=False"
 rule = Rule(
@@ -71,7 +67,6 @@ FUNCTIONS = words(
 )
 HINT = "keep it a 0-d tensor, or read it outside the compiled region"
 QUIET = ("format", "len-arg", "math")  # f"{t}" is traced; sizes are CL106; math calls are subscribed to as calls
-ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
 def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None = None) -> Iterator[Report]:
@@ -84,20 +79,20 @@ def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None 
 def call(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.receiver is not None else event.argument(0, "input")
     if value is not None:
-        yield from report(event, value, "reads a tensor's value", ctx, without_read(event, ctx))
+        yield from report(event, value, "reads a tensor's value", ctx, keep_tensor(event, ctx))
 
 
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
     if event.kind not in QUIET:
-        yield from report(event, event.value, "needs a Python value of a tensor", ctx)
+        yield from report(event, event.value, "needs a Python value of a tensor", ctx, keep_tensor(event, ctx))
 
 
 @rule.on(Call, "math.*")
 def math_call(event: Call, ctx: Context) -> Iterator[Report]:
     for value in event.args:
         if tensor_of(value) is not None:
-            yield from report(event, value, "needs a Python number", ctx)
+            yield from report(event, value, "needs a Python number", ctx, keep_tensor(event, ctx))
             return
 
 
@@ -105,21 +100,3 @@ def math_call(event: Call, ctx: Context) -> Iterator[Report]:
 def membership(event: Compare, ctx: Context) -> Iterator[Report]:
     if event.operator in ("in", "not in"):
         yield from report(event, event.right, "searches a tensor for a Python answer", ctx)
-
-
-def without_read(event: Call, ctx: Context) -> Fix | None:
-    """`x * t.item()` → `x * t`: the other operand is a tensor of the region."""
-    node, parent = event.node, ctx.parent(event.node)
-    if event.target != "Tensor.item" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ARITHMETIC):
-        return None
-    other = tensor_of(ctx.value(parent.right if parent.left is node else parent.left))
-    if other is None or other.dtype == "int" or other.dtype == "bool":
-        return None
-    inner = node.func.value
-
-    def build(rw: Rewriter) -> None:
-        rw.replace(node, rw.text(inner))
-
-    return Fix("use the tensor itself", Applicability.UNSAFE, build, "the dtype of the result may change by promotion")

@@ -99,7 +99,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         message = f"`{ctx.source(event.node)}` asks a tensor for a number: {cost(event, ctx)}"
         hint = "pass a number that the host knows"
         yield Report(
-            event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=keep_tensor(event, ctx)
+            event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fill_tensor(event, ctx)
         )
 
 
@@ -113,7 +113,7 @@ def computed(values: Sequence[Value]) -> Value | None:
     return None
 
 
-def keep_tensor(event: Call, ctx: Context) -> Fix | None:
+def fill_tensor(event: Call, ctx: Context) -> Fix | None:
     """`x.new_full(size, t)` → `torch.full(size, t, dtype=x.dtype, device=x.device)`."""
     call = event.node
     if event.target != "Tensor.new_full" or not isinstance(call, ast.Call) or len(call.args) != 2 or call.keywords:

@@ -48,17 +48,12 @@ rule = Rule(
 # Top-level modules of which every function breaks, and functions of modules of which some do.
 MODULES = frozenset(
     words(
-        "base64 bisect csv ctypes cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
-        " secrets shutil signal socket statistics subprocess tempfile threading time uuid zlib"
+        "base64 bisect csv cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
+        " secrets shutil signal socket statistics subprocess tempfile time uuid zlib"
         " h5py pandas scipy sklearn matplotlib wandb"
     )
 )
-TRACED = frozenset(
-    words(
-        "datetime.datetime platform.system platform.machine threading.Event threading.local threading.Lock"
-        " threading.RLock threading.local.* time.struct_time signal.SIGINT threading.Event.is_set"
-    )
-)
+TRACED = frozenset(words("datetime.datetime platform.system platform.machine time.struct_time signal.SIGINT"))
 FUNCTIONS = frozenset(
     words(
         "random.random random.choice random.choices random.sample random.shuffle random.gauss random.seed"
@@ -68,15 +63,17 @@ FUNCTIONS = frozenset(
         " os.path.isfile os.path.isdir os.path.getsize os.path.getmtime open eval exec compile globals dir"
         " input breakpoint sys.getsizeof sys.getrefcount sys._getframe sys.exit inspect.currentframe"
         " inspect.stack inspect.getsource inspect.getfile traceback.format_stack heapq.heappush heapq.heappop"
-        " heapq.heapify heapq.nlargest heapq.nsmallest atexit.register asyncio.run contextlib.redirect_stdout"
-        " functools.lru_cache types.SimpleNamespace pprint.pformat pathlib.Path.exists pathlib.Path.read_text"
-        " pathlib.Path.is_file pathlib.Path.open pathlib.Path.mkdir torch.save torch.load torch.jit.script"
-        " torch.jit.trace torch.typename torch.is_storage torch.result_type torch.can_cast"
-        " torch.get_num_threads torch.set_num_threads torch.get_float32_matmul_precision"
-        " torch.get_default_device torch.cuda.device_count torch.cuda.memory_allocated"
-        " torch.cuda.memory_reserved torch.cuda.max_memory_allocated torch.backends.cudnn.is_available"
-        " torch.backends.mps.is_available torch.utils.data.DataLoader torch.testing.assert_close"
-        " torch.is_inference_mode_enabled torch._dynamo.graph_break torch.nn.utils.rnn.pack_padded_sequence"
+        " heapq.heapify heapq.nlargest heapq.nsmallest atexit.register asyncio.run threading.get_ident"
+        " threading.current_thread threading.Thread contextlib.redirect_stdout functools.lru_cache"
+        " types.SimpleNamespace pprint.pformat pathlib.Path.exists pathlib.Path.read_text pathlib.Path.is_file"
+        " pathlib.Path.open pathlib.Path.mkdir torch.save torch.load torch.jit.script torch.jit.trace"
+        " torch.typename torch.is_storage torch.result_type torch.can_cast torch.get_num_threads"
+        " torch.set_num_threads torch.get_float32_matmul_precision torch.get_default_device"
+        " torch.cuda.device_count torch.cuda.memory_allocated torch.cuda.memory_reserved"
+        " torch.cuda.max_memory_allocated torch.backends.cudnn.is_available torch.backends.mps.is_available"
+        " torch.utils.data.DataLoader torch.testing.assert_close torch.is_inference_mode_enabled"
+        " torch._dynamo.graph_break torch.nn.utils.rnn.pack_padded_sequence"
+        " torch.nn.utils.pack_padded_sequence torch.nn.utils.pad_packed_sequence torch.nn.utils.pack_sequence"
         " torch.nn.utils.rnn.pad_packed_sequence torch.nn.utils.rnn.pack_sequence torch.from_dlpack"
         " torch.utils.dlpack.to_dlpack torch.frombuffer torch.autograd.functional.jacobian"
         " torch.autograd.functional.hessian"

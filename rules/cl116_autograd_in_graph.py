@@ -82,8 +82,10 @@ def call(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, "Tensor.requires_grad_", "Module.requires_grad_")
 def requires_grad(event: Call, ctx: Context) -> Iterator[Report]:
+    """On a tensor made in the region, False changes nothing, and True breaks the graph where the tensor leaves it."""
     tensor = tensor_of(event.receiver) if event.receiver is not None else None
-    if (tensor is None and event.target.startswith("Module.")) or (tensor is not None and is_given(tensor)):
+    off = constant(event.argument(0, "requires_grad")) is False
+    if event.target.startswith("Module.") or (tensor is not None and (is_given(tensor) or not off)):
         yield from report(event, "changes what needs a gradient", ctx, BEFORE, event.receiver)
 
 

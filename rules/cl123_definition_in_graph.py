@@ -1,7 +1,7 @@
 """A class, a cached function or an optional import inside a compiled function breaks the graph.
 
 ## What it does
-Reports, in compiled code, a `class` statement, `type(name, bases, namespace)`, a function decorated by `lru_cache` or
+Reports, in compiled code, a `class` statement, a function decorated by `lru_cache` or
 `torch.jit.script`, and an import in a `try` that handles its failure, when the module isn't there.
 
 ## Why it costs
@@ -28,10 +28,11 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from compilelint.sdk import Call, Context, Define, External, Import, Report, Rule, cost
+from compilelint.sdk import Context, Define, External, Import, Report, Rule, cost
 
 rule = Rule(
     "CL123",
@@ -53,16 +54,11 @@ def defined(event: Define, ctx: Context) -> Iterator[Report]:
             f"class `{event.name}` is made in a compiled function: {cost(event, ctx)}",
             hint="define it at module level",
         )
-    elif any(isinstance(d, External) and d.name in DECORATORS for d in event.decorators):
-        message = f"the decorated `{event.name}` is made in a compiled function: {cost(event, ctx)}"
-        yield Report(event.node, message, hint="define it at module level")
-
-
-@rule.on(Call, "type")
-def made(event: Call, ctx: Context) -> Iterator[Report]:
-    if ctx.compiled and len(event.args) == 3:
-        message = f"`{ctx.source(event.node)}` makes a class: {cost(event, ctx)}"
-        yield Report(event.node, message, hint="define the class at module level")
+    elif isinstance(event.node, ast.FunctionDef):
+        for decorator, value in zip(event.node.decorator_list, event.decorators, strict=False):
+            if isinstance(value, External) and value.name in DECORATORS:
+                message = f"the decorated `{event.name}` is made in a compiled function: {cost(event, ctx)}"
+                yield Report(decorator, message, hint="define it at module level")
 
 
 @rule.on(Import)
