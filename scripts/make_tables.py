@@ -3,8 +3,8 @@
     python3 scripts/make_tables.py [--out compilelint/models/tables/torch-2.13.json] [--jobs 2]
 
 Nothing in a table is guessed: it holds what torch's stubs and schemas declare, and what running each operator and each
-probe (scripts/probes) showed. `--raw FILE --only calls,constructs` measures those again and keeps the rest. What syncs is
-measured apart, on a GPU: `--syncs FILE` writes compilelint/models/tables/syncs.json from scripts/measure_syncs.py's output.
+probe (scripts/probes) showed. `--raw FILE --only calls,constructs` measures those again and keeps the rest. What syncs
+is measured apart, on a GPU: `--syncs FILE` writes compilelint/models/tables/syncs.json from measure_syncs.py's output.
 """
 
 from __future__ import annotations

@@ -235,11 +235,12 @@ def merge(results: list[Any], names: list[str]) -> tuple[dict[str, Any], dict[st
             old["syncs"] |= entry["syncs"]
             old["how"] = sorted({*old["how"], *entry["how"]})
             old["kernels"] = max(old["kernels"], entry.get("kernels", 0))
-            if signature:
-                old["signatures"][signature] = entry["syncs"]
+            kinds = signature or "probe"
+            old["signatures"].setdefault(kinds, []).append(entry["syncs"])
     for entry in syncs.values():
-        if len(set(entry["signatures"].values())) < 2:
-            del entry["signatures"]
+        forms = entry.pop("signatures")
+        if len({answer for answers in forms.values() for answer in answers}) > 1:
+            entry["signatures"] = {k: all(a) if len(set(a)) == 1 else None for k, a in sorted(forms.items())}
     return dict(sorted(syncs.items())), dict(sorted(errors.items()))
 
 

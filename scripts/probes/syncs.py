@@ -482,7 +482,7 @@ SYNCS: list[tuple[str, ...]] = [
         "F.scaled_dot_product_attention(q, q, q)",
     ),
     ("torch.nn.functional.dropout", "F.dropout(x)"),
-    ("torch.nn.functional.batch_norm", "nn.BatchNorm1d(64).to(device)(x)"),
+    ("torch.nn.BatchNorm1d", "bn = nn.BatchNorm1d(64).to(device)", "bn(x)"),
     ("torch.nn.functional.interpolate", "F.interpolate(x[None, None], scale_factor=2.0)"),
     ("torch.nn.functional.grid_sample", "F.grid_sample(x[None, None], torch.zeros(1, 4, 4, 2, device=device))"),
     ("torch.nn.functional.gumbel_softmax", "F.gumbel_softmax(x)"),

@@ -143,12 +143,12 @@ class Table:
         return _as_set(self)
 
     def syncs(self, target: str) -> bool | None:
-        """Whether a call (some form of it, where forms differ) makes the host wait for the GPU; None: not measured."""
+        """Whether a call makes the host wait for the GPU; None: not measured, or it depends on the arguments."""
         found = self.sync(target)
-        return None if found is None else bool(found["syncs"])
+        return None if found is None or "signatures" in found else bool(found["syncs"])
 
     def sync(self, target: str) -> Json | None:
-        """{"syncs": bool, "how": [...], "kernels": n, "signatures": {kinds of arguments: bool}} of a measured call."""
+        """{"syncs": bool, "how": [...], "kernels": n, "signatures": {kinds of arguments: bool or None}} of a call."""
         found: Json | None = _read_syncs().get(target)
         return found
 
