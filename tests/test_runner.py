@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,36 @@ def test_a_rule_that_raises_is_named(tmp_path: Path, plugged: dict[str, str], jo
     assert "XX901" in done.stderr
     assert "ValueError: boom" in done.stderr
     assert all(f"m{number:02}.py" in done.stdout for number in range(24))
+
+
+PARENT = """
+import os, sys, time
+from compilelint.runner import _pool
+
+if __name__ == "__main__":
+    with _pool(1) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 600)
+        time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(PARENT, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "parent.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while _alive(worker):
+        assert time.monotonic() < deadline, "the worker outlives its parent"
+        time.sleep(0.05)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
