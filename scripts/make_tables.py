@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import platform
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -351,7 +353,9 @@ def aten_tags() -> dict[str, list[str]]:
 def run(kind: str, which: list[Any], jobs: int) -> list[Any]:
     print(f"{kind}: {len(which)}", file=sys.stderr)
     command = [sys.executable, str(SCRIPTS / "probe_worker.py")]
-    return workers.run(command, [[kind, w] for w in which], processes=jobs, timeout=120, start_timeout=300)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["COMPILELINT_PROBE_DIR"] = folder  # probes of file calls write here
+        return workers.run(command, [[kind, w] for w in which], processes=jobs, timeout=120, start_timeout=300)
 
 
 def operators(jobs: int) -> tuple[list[Json], dict[str, str]]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
+import tempfile
 import warnings
 
 import probe_worker
 from probes import calls, constructs
 
 
-def main() -> None:
+def main(folder: str) -> None:
     warnings.simplefilter("ignore")
     out, sys.stdout = sys.stdout, sys.stderr
+    os.environ["COMPILELINT_PROBE_DIR"] = folder
     chosen = random.Random(20)
     numbers = chosen.sample(range(len(calls.entries())), 30)
     found = {calls.entries()[n][0]: probe_worker.handle(["call", n]) for n in numbers}
@@ -28,4 +31,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as scratch:
+        main(scratch)

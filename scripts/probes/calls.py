@@ -2009,7 +2009,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-DIR = os.environ.setdefault("COMPILELINT_PROBE_DIR", tempfile.gettempdir())
+DIR = os.environ.get("COMPILELINT_PROBE_DIR") or tempfile.mkdtemp()
 FILE = os.path.join(DIR, "file")
 LOG = logging.getLogger("probe")
 LOG.addHandler(logging.NullHandler())

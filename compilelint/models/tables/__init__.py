@@ -100,11 +100,10 @@ class Table:
     def says(self, target: str) -> Json:
         """All that is known of a name: `returns`, `dtype`, `rank`, `breaks` (bool), `break` (how), `syncs`, `tags`."""
         found = dict(self.method(target) if target.startswith("Tensor.") else self.function(target))
-        measured = self._measured("breaks", target)
-        if measured is not None:
-            found["breaks"] = bool(measured)
-            if measured:
-                found["break"] = measured
+        if verdict := self.verdict(target):
+            found["breaks"] = verdict == "breaks"
+        if how := self.breaks(target):
+            found["break"] = how
         if (syncs := self.syncs(target)) is not None:
             found["syncs"] = syncs
         if tags := self.tags(target):
@@ -120,9 +119,11 @@ class Table:
         return found if found else None
 
     def verdict(self, target: str) -> Verdict | None:
-        """What measuring `target` showed; None when it was not measured."""
+        """What measuring `target` showed; None when it was not measured, or when only some forms of the call break."""
         found = self._measured("breaks", target)
-        return None if found is None else "breaks" if found else "traces"
+        if found is None or "traces_when" in found:
+            return None
+        return "breaks" if found else "traces"
 
     def _measured(self, part: str, target: str) -> Json | None:
         """The entry of a break, {} for what traces, None for what is not known (in no release, if it could not run)."""
