@@ -97,6 +97,7 @@ from compilelint.idioms import (
     read_kind,
     target_names,
 )
+from compilelint.kept import kept_as_tensor, read_before
 from compilelint.rewrites import (
     assert_on_device,
     keep_tensor,
@@ -171,6 +172,7 @@ __all__ = [
     "is_number",
     "is_reported",
     "keep_tensor",
+    "kept_as_tensor",
     "made_by",
     "made_on_device",
     "masks",
@@ -179,6 +181,7 @@ __all__ = [
     "on_device",
     "on_host",
     "options",
+    "read_before",
     "read_kind",
     "reduce_on_device",
     "select_instead",

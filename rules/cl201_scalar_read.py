@@ -20,8 +20,10 @@ Pass the number down from where the host knows it, or keep it a 0-d tensor:
     x = x * (position < lengths.max())
 
 ## Fix safety
-Manual: whether a tensor can stand for the number depends on every use of it. Metrics (CL204) and reads for each key
-(CL205), which have mechanical rewrites, are reported under their own codes.
+Unsafe, in two cases: a number that only scales tensors (`s = t.item() + eps`, then `x * s` or `alpha=-lr / s`) is
+kept a 0-d tensor, computed in its own precision; and the sum, minimum or maximum of a vector that was read with
+`tolist()` before comes from that list. Else manual: whether a tensor can stand for the number depends on every use
+of it. Metrics (CL204) and reads for each key (CL205) have rewrites of their own.
 
 ## Versions
 All releases.
@@ -36,21 +38,25 @@ import ast
 from collections.abc import Iterator
 
 from compilelint.sdk import (
+    Applicability,
     Call,
     Context,
     Convert,
     Event,
+    Fix,
     Report,
     Rule,
     Seq,
     Severity,
     Value,
     is_reported,
+    kept_as_tensor,
     on_device,
+    read_before,
     read_kind,
 )
 
-rule = Rule("CL201", "scalar-read", effects=("sync",))
+rule = Rule("CL201", "scalar-read", effects=("sync",), fixable=Applicability.UNSAFE)
 
 HINT = "keep it a 0-d tensor, or take the number from where the host knows it"
 # the arguments that torch takes as a Python number: a tensor there is read
@@ -58,20 +64,23 @@ NUMBERS = {"torch.full": (1, "fill_value"), "Tensor.new_full": (1, "fill_value")
 SCALED = ("torch.add", "torch.sub", "Tensor.add", "Tensor.add_", "Tensor.sub", "Tensor.sub_")
 
 
-def report(event: Event, value: Value, ctx: Context, how: str, metrics: bool = False) -> Iterator[Report]:
+def report(
+    event: Event, value: Value, ctx: Context, how: str, metrics: bool = False, fix: Fix | None = None
+) -> Iterator[Report]:
     if ctx.compiled or not on_device(value):
         return
     if not metrics and read_kind(event, ctx) != "plain":
         return  # CL204, CL205
     severity = Severity.NOTE if is_reported(event, ctx) else None
     message = f"`{ctx.source(event.node)}` {how}: the CPU waits for the device"
-    yield Report(event.node, message, because=value, hint=HINT, severity=severity)
+    yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
 
 
 @rule.on(Call, "Tensor.item", "Tensor.__float__", "Tensor.__int__", "Tensor.__bool__", "Tensor.__index__")
 def reads(event: Call, ctx: Context) -> Iterator[Report]:
     if event.receiver is not None:
-        yield from report(event, event.receiver, ctx, "reads a number from the device")
+        fix = read_before(event, ctx) or kept_as_tensor(event, ctx)
+        yield from report(event, event.receiver, ctx, "reads a number from the device", fix=fix)
 
 
 @rule.on(Convert)
