@@ -95,6 +95,59 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
     )
 
 
+def run_all_rounds(event: Branch, ctx: Context) -> Fix | None:
+    """`if c: break` in a loop of known length → a flag on the device, after which the results stay as they are."""
+    from compilelint.sdk import Fix
+
+    owner = event.owner
+    loop = ctx.parent(owner)
+    if not isinstance(owner, ast.If) or not isinstance(loop, ast.For) or owner not in loop.body or loop.orelse:
+        return None
+    if len(owner.body) != 1 or not isinstance(owner.body[0], ast.Break) or owner.orelse:
+        return None
+    if isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") not in ("range", "enumerate", "reversed"):
+        return None  # it may have no end
+    static, dynamic = _split(owner.test, ctx)
+    assigned = _assignments([statement for statement in loop.body if statement is not owner])
+    if static or not dynamic or assigned is None or ctx.function is None:
+        return None
+    carried = [name for name in dict.fromkeys(name for name, _ in assigned) if _outlives(name, loop, ctx)]
+    values = [value for name, value in assigned if name in carried]
+    rounds = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
+    if not carried or len(carried) != len(values) or any(_used_after(name, loop, ctx) for name in rounds):
+        return None
+    if not all(_known_before(name, loop, ctx) for name in carried) or not _selectable(values, ctx):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        done = rw.fresh_name("done", within=ctx.function)
+        where = rw.name_for("torch.where")
+        zeros, kind = rw.name_for("torch.zeros"), rw.name_for("torch.bool")
+        rw.insert_before(loop, f"{done} = {zeros}((), dtype={kind}, device={carried[0]}.device)")
+        condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
+        rw.replace_statement(owner, f"{done} = {rw.name_for('torch.logical_or')}({done}, {condition})")
+        for name, value in assigned:
+            if name in carried:
+                rw.replace(value, f"{where}({done}, {name}, {rw.text(value)})")
+
+    why = "all rounds run always; after the exit they leave the results as they are"
+    return Fix("run all rounds", Applicability.UNSAFE, build, why)
+
+
+def _outlives(name: str, loop: ast.For, ctx: Context) -> bool:
+    """Whether a name assigned in a loop is read after it, or in the next round before it is assigned."""
+    inside = [n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+    store = min((n.lineno for n in inside if isinstance(n.ctx, ast.Store)), default=0)
+    return _used_after(name, loop, ctx) or any(isinstance(n.ctx, ast.Load) and n.lineno <= store for n in inside)
+
+
+def _used_after(name: str, loop: ast.For, ctx: Context) -> bool:
+    end = loop.end_lineno or loop.lineno
+    return ctx.function is None or any(
+        isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(ctx.function)
+    )
+
+
 def reduce_on_device(event: Call, ctx: Context) -> Fix | None:
     """Builtin `any(t)` in a truth test → `t.any()`, the branch on which is the next finding."""
     from compilelint.sdk import Fix
@@ -133,13 +186,56 @@ def keep_tensor(event: Call | Convert, ctx: Context) -> Fix | None:
         return None
 
     def build(rw: Rewriter) -> None:
-        text = _tensor_of_read(event, node, rw)
+        text = _tensor_of_read(event, node, rw) or ""
         rw.replace(node, f"{text}.detach()" if stored else text)
 
     if _tensor_of_read(event, node, None) is None:
         return None
     why = "who gets it must take a 0-d tensor" if stored else "the dtype of the result may change by promotion"
     return Fix("keep the 0-d tensor", Applicability.UNSAFE, build, why)
+
+
+def index_instead(event: Convert, ctx: Context) -> Fix | None:
+    """`x[:, t : t + n]` with a tensor `t` and a static `n` → `x[:, t + torch.arange(n, device=x.device)]`."""
+    from compilelint.sdk import Fix
+
+    node: ast.AST | None = event.node
+    while node is not None and not isinstance(node, ast.Subscript | ast.stmt):
+        node = ctx.parent(node)
+    if event.kind != "slice" or not isinstance(node, ast.Subscript):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    bounded = [part for part in parts if isinstance(part, ast.Slice) and (part.lower or part.upper or part.step)]
+    if len(bounded) != 1 or not all(isinstance(part, ast.Slice) for part in parts) or bounded[0].step is not None:
+        return None
+    bounds, base = bounded[0], node.value
+    length = _length(bounds.lower, bounds.upper, ctx)
+    if bounds.lower is None or length is None or not isinstance(base, ast.Name | ast.Attribute):
+        return None
+    lower, size = bounds.lower, length
+
+    def build(rw: Rewriter) -> None:
+        arange = f"{rw.name_for('torch.arange')}({rw.text(size)}, device={rw.text(base)}.device)"
+        rw.replace(bounds, f"{rw.text(lower)} + {arange}")
+
+    why = "a bound past the end is an error, where a slice stops there; what is read is a copy"
+    return Fix("index by a range of fixed length", Applicability.UNSAFE, build, why)
+
+
+def _length(lower: ast.expr | None, upper: ast.expr | None, ctx: Context) -> ast.expr | None:
+    """The `n` of an upper bound `lower + n`, written there or in the one assignment of its name."""
+    if isinstance(upper, ast.Name) and ctx.function is not None:
+        stores = [
+            n
+            for n in ast.walk(ctx.function)
+            if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == upper.id for t in n.targets)
+        ]
+        upper = stores[0].value if len(stores) == 1 else None
+    if lower is None or not isinstance(upper, ast.BinOp) or not isinstance(upper.op, ast.Add):
+        return None
+    if ast.dump(upper.left) != ast.dump(lower) or tensor_of(ctx.value(upper.right)) is not None:
+        return None
+    return upper.right
 
 
 def _tensor_of_read(event: Call | Convert, node: ast.Call, rw: Rewriter | None) -> str | None:
@@ -505,7 +601,7 @@ def _elementwise(value: ast.expr, ctx: Context) -> bool:
     return tensor_of(ctx.value(value)) is None  # a number
 
 
-def _known_before(name: str, owner: ast.If, ctx: Context) -> bool:
+def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
     """Whether the name is bound before the branch: as a parameter or by an earlier statement of the function."""
     function = ctx.function
     if function is None:

@@ -100,8 +100,10 @@ from compilelint.idioms import (
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.rewrites import (
     assert_on_device,
+    index_instead,
     keep_tensor,
     reduce_on_device,
+    run_all_rounds,
     select_instead,
     skip_while_compiling,
 )
@@ -165,6 +167,7 @@ __all__ = [
     "enclosing",
     "flag",
     "in_step",
+    "index_instead",
     "index_parts",
     "is_given",
     "is_host_number",
@@ -184,6 +187,7 @@ __all__ = [
     "read_before",
     "read_kind",
     "reduce_on_device",
+    "run_all_rounds",
     "select_instead",
     "skip_while_compiling",
     "target_names",

@@ -51,6 +51,7 @@ from compilelint.sdk import (
     cost,
     made_by,
     reduce_on_device,
+    run_all_rounds,
     select_instead,
     tensor_of,
 )
@@ -73,7 +74,7 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
         return  # CL102
     effects = branch_effects(event, tensor, ctx)
     if effects:
-        fix = assert_on_device(event, ctx) or select_instead(event, ctx)
+        fix = assert_on_device(event, ctx) or select_instead(event, ctx) or run_all_rounds(event, ctx)
         message = f"a branch on the value of `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)
 

@@ -43,6 +43,7 @@ from compilelint.sdk import (
     branch_node,
     cost,
     made_by,
+    run_all_rounds,
     select_instead,
     tensor_of,
 )
@@ -66,6 +67,6 @@ def check(event: Branch, ctx: Context) -> Iterator[Report]:
         return
     effects = branch_effects(event, tensor, ctx)
     if effects:
-        fix = assert_on_device(event, ctx) or select_instead(event, ctx)
+        fix = assert_on_device(event, ctx) or select_instead(event, ctx) or run_all_rounds(event, ctx)
         message = f"a branch on the NaN check `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)

@@ -47,6 +47,7 @@ from compilelint.sdk import (
     Value,
     break_effects,
     cost,
+    index_instead,
     keep_tensor,
     tensor_of,
     words,
@@ -85,7 +86,8 @@ def call(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
     if event.kind not in QUIET:
-        yield from report(event, event.value, "needs a Python value of a tensor", ctx, keep_tensor(event, ctx))
+        fix = index_instead(event, ctx) or keep_tensor(event, ctx)
+        yield from report(event, event.value, "needs a Python value of a tensor", ctx, fix)
 
 
 @rule.on(Call, "math.*")

@@ -18,7 +18,8 @@ Call it outside the compiled region: time around the compiled call (with CUDA ev
 before it and pass them in, read files and settings in `__init__`.
 
 ## Fix safety
-Manual: where the value is to come from is a decision.
+Unsafe for clocks: they read 0 while the code runs compiled, where they would time the launch of work, not the work.
+Elsewhere manual: where the value is to come from is a decision.
 
 ## Versions
 From the table of the chosen release. `random.randint`, `random.uniform`, `os.environ`, `os.path.join` and `math.*`
@@ -30,9 +31,14 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_core_conce
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from compilelint.sdk import Call, Context, Report, Rule, cost, words
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, cost, words
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
 
 rule = Rule(
     "CL113",
@@ -43,6 +49,7 @@ rule = Rule(
         "Unsupported method call",
         "Failed to trace builtin operator",
     ),
+    fixable=Applicability.UNSAFE,
 )
 
 # Top-level modules of which every function breaks, and functions of modules of which some do.
@@ -79,6 +86,9 @@ FUNCTIONS = frozenset(
         " torch.autograd.functional.hessian"
     )
 )
+CLOCKS = words(
+    "time.time time.perf_counter time.monotonic time.process_time time.time_ns time.perf_counter_ns time.monotonic_ns"
+)
 OWNED = words("print logging. warnings. copy. numpy. Tensor. Module. torch.nn. torch.optim. sys.std math.")
 
 
@@ -87,7 +97,23 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled or not breaks(event.target, ctx):
         return
     message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
-    yield Report(event.node, message, hint="call it outside the compiled region and pass the result in")
+    hint = "call it outside the compiled region and pass the result in"
+    yield Report(event.node, message, hint=hint, fix=stop_clock(event))
+
+
+def stop_clock(event: Call) -> Fix | None:
+    """A clock read stands still while compiling: what it measures there is not the work of the graph anyway."""
+    node = event.node
+    if event.target not in CLOCKS or event.discarded:
+        return None
+    zero = "0" if event.target.endswith("_ns") else "0.0"
+
+    def build(rw: Rewriter) -> None:
+        text = f"{zero} if {rw.name_for('torch.compiler.is_compiling')}() else {rw.text(node)}"
+        alone = isinstance(event.statement, ast.Assign) and event.statement.value is node
+        rw.replace(node, text if alone else f"({text})")
+
+    return Fix("stop the clock while compiling", Applicability.UNSAFE, build, "compiled code measures no time")
 
 
 def breaks(target: str, ctx: Context) -> bool:

@@ -17,7 +17,7 @@ Leave the test out (allocations are aligned), or put it into an operator made by
 For `t.data = v`, use `t.copy_(v)` under `torch.no_grad()`, or a new name.
 
 ## Fix safety
-Manual: what the address was needed for decides.
+Unsafe: a test of alignment before a `clone()` is dropped, and the clone made always. Elsewhere manual.
 
 ## Versions
 All releases. `t.data` read, `x.data.add_(1)`, `stride()`, `is_contiguous()` and `element_size()` are traced.
@@ -30,8 +30,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from compilelint.sdk import Call, Context, Report, Rule, Store, cost, is_given, tensor_of, words
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Store, cost, is_given, tensor_of, words
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
 
 rule = Rule(
     "CL119",
@@ -43,6 +47,7 @@ rule = Rule(
         "Failed to mutate tensor data attribute",
         "Observed exception",
     ),
+    fixable=Applicability.UNSAFE,
 )
 
 METHODS = words(
@@ -65,7 +70,37 @@ def address(event: Call, ctx: Context) -> Iterator[Report]:
     used = isinstance(ctx.parent(event.node), ast.BinOp | ast.Compare | ast.Attribute | ast.Call)
     if ctx.compiled and used and not event.discarded:
         message = f"`{ctx.source(event.node)}` reads a memory address or storage: {cost(event, ctx)}"
-        yield Report(event.node, message, because=event.receiver, hint=HINT)
+        yield Report(event.node, message, because=event.receiver, hint=HINT, fix=always_clone(event, ctx))
+
+
+def always_clone(event: Call, ctx: Context) -> Fix | None:
+    """`x if x.data_ptr() % n == 0 else x.clone()`, `if x.data_ptr() % n: x = x.clone()` → the clone, always."""
+    node: ast.AST | None = event.node
+    while node is not None and not isinstance(node, ast.IfExp | ast.stmt):
+        node = ctx.parent(node)
+    match node:
+        case ast.IfExp(body=ast.Name(id=name), orelse=clone) | ast.IfExp(body=clone, orelse=ast.Name(id=name)):
+            pass
+        case ast.If(body=[ast.Assign(targets=[ast.Name(id=name)], value=clone)], orelse=[]):
+            pass
+        case _:
+            return None
+    match clone:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr="clone"), args=[], keywords=[]) if base == name:
+            pass
+        case _:
+            return None
+    whole, copied = node, clone
+
+    def build(rw: Rewriter) -> None:
+        if isinstance(whole, ast.If):
+            rw.replace_statement(whole, f"{name} = {rw.text(copied)}")
+        else:
+            rw.replace(whole, rw.text(copied))
+
+    return Fix(
+        "clone always", Applicability.UNSAFE, build, "a copy at each call, and the result is never the same object"
+    )
 
 
 @rule.on(Store)
