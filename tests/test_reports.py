@@ -91,7 +91,7 @@ def test_text_shows_frame_reason_and_fix() -> None:
         "  |        ^^^^^^^^^^\n"
         "5 |         x = x * 2\n"
         "  |\n"
-        "  = graph break, sync in compiled code: `model:Net.forward` is decorated with torch.compile\n"
+        "  = graph break, sync in compiled code: the function is decorated with torch.compile (root `model:Net.forward`)\n"
         "  = line 3: `mask` is a tensor: a parameter\n"
         "  = src/b.py:9: called here\n"
         "  = help: use torch.where\n"

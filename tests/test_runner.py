@@ -139,6 +139,22 @@ def test_a_rule_that_raises_is_named(tmp_path: Path, plugged: dict[str, str], jo
     assert all(f"m{number:02}.py" in done.stdout for number in range(24))
 
 
+@pytest.mark.slow
+def test_a_compile_root_reaches_functions_in_the_part_of_another_process(tmp_path: Path) -> None:
+    padding = f"# {'x' * 400_000}\n"
+    (tmp_path / "a_train.py").write_text(
+        "import torch\nfrom z_helper import helper\n\n\n"
+        f"@torch.compile\ndef f(x: torch.Tensor):\n    return helper(x)\n{padding}"
+    )
+    (tmp_path / "m_other.py").write_text(f"import torch\n{padding}")
+    (tmp_path / "z_helper.py").write_text(
+        f"import torch\n\n\ndef helper(x):\n    if x.sum() > 0:\n        x = -x\n    return x\n{padding}"
+    )
+    one, two = (check(tmp_path, dict(os.environ), "--jobs", jobs, "--output-format", "json") for jobs in ("1", "2"))
+    assert '"line": 5' in one.stdout
+    assert one.stdout == two.stdout
+
+
 PARENT = """
 import os, sys, time
 from compilelint.runner import _pool

@@ -46,8 +46,9 @@ def reason_lines(finding: Finding) -> Iterator[str]:
     region = finding.region
     if finding.effects:
         effects = ", ".join(_EFFECT_WORDS.get(effect, effect) for effect in finding.effects)
-        why = " ".join(filter(None, [region.root and f"`{region.root}`", region.why]))
-        yield f"{effects} in {_REGIONS[region.kind]}" + (f": {why}" if why else "")
+        why = f": the function {region.why}" if region.why else ""
+        root = f" (root `{region.root}`)" if region.root and region.root not in region.why else ""
+        yield f"{effects} in {_REGIONS[region.kind]}{why}{root}"
     for step in finding.trace:
         place = f"line {step.line}" if step.path == finding.span.path else f"{step.path}:{step.line}"
         yield f"{place}: {step.text}"
