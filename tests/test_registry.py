@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from compilelint import registry
 from compilelint.config import Settings
 from compilelint.errors import ConfigError, RegistryError
-from compilelint.sdk import Call, Rule
+from compilelint.sdk import Call, Context, Report, Rule
 
 RULES = tuple(
     Rule(code, name, ("sync",), documentation=f"{name} in a line.\n")
@@ -81,7 +82,7 @@ def test_defects_are_told_in_words() -> None:
     assert registry.defects(sound) == ["subscribes to no event"]
 
     @sound.on(Call)
-    def check(event: Call, ctx: object) -> object:
+    def check(event: Call, ctx: Context) -> Iterator[Report]:
         return iter(())
 
     assert registry.defects(sound) == []
