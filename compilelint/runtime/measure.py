@@ -119,11 +119,9 @@ class Measurement:
         with _quiet(printed):
             for index in range(CALLS):
                 self.report(f"{name}: call {index + 1} of {CALLS}")
-                random_before = torch.get_rng_state()
                 try:
                     out, arguments = runner.call(index)
-                    if name == "eager" and not torch.equal(random_before, torch.get_rng_state()):
-                        self.random = True
+                    self.random = self.random or runner.drew
                     values.update((key, kept(leaf)) for key, leaf in flatten(out, f"call {index + 1} output"))
                     runner.backward(index)
                 except UserError as error:
@@ -213,6 +211,7 @@ class Runner:
     def __init__(self, program: Program, device: torch.device) -> None:
         self.program, self.device = program, device
         self.has_backward = False
+        self.drew = False  # whether a call drew random numbers
         self._out: list[torch.Tensor] = []
         self._cotangents: dict[tuple[Any, ...], torch.Tensor] = {}
 
@@ -220,7 +219,16 @@ class Runner:
         arguments = self.program.fresh()
         self.clear_gradients()
         seed(SEED + index)
-        return self._forward(arguments), arguments
+        before = self._random_state()
+        out = self._forward(arguments)
+        self.drew = self.drew or not torch.equal(before, self._random_state())
+        return out, arguments
+
+    def _random_state(self) -> torch.Tensor:
+        states = [torch.get_rng_state()]
+        if self.device.type == "cuda":
+            states.append(torch.cuda.get_rng_state(self.device))
+        return torch.cat(states)
 
     def _forward(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         self._out = []

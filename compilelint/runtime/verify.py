@@ -49,13 +49,13 @@ def verify(
         raise UsageProblem(f"--backend {backend}: expected one of {', '.join(BACKENDS)}")
     if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise UsageProblem(f"--device {device}: expected cpu, cuda or cuda:N")
-    if importlib.util.find_spec("torch") is None:
-        raise UsageProblem(NO_TORCH)
     with tempfile.TemporaryDirectory(prefix="compilelint-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
         trees = {"before": resolve(before, cwd, scratch / "before-tree"), "after": working_tree(cwd)}
         if after is not None:
             trees["after"] = resolve(after, cwd, scratch / "after-tree")
+        if importlib.util.find_spec("torch") is None:
+            raise UsageProblem(NO_TORCH)
         run = _Run(parsed, trees, cwd, scratch, device, list(inputs), timeout, backend)
         progress(f"running {trees['before'].label}")
         old = run.measure("before")

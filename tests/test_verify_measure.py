@@ -1,0 +1,267 @@
+"""What verify measures and compares, on small programs run in this process."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from compilelint.errors import UsageProblem
+from compilelint.runtime.compare import compare
+from compilelint.runtime.load import Loader
+from compilelint.runtime.measure import Measurement
+from compilelint.runtime.places import Places
+from compilelint.runtime.results import Mode, VerifyResult
+from compilelint.runtime.target import parse_input, parse_target
+from compilelint.runtime.verdict import judge
+
+PLAIN = """
+    import torch
+
+    def run(x, weight):
+        BODY
+
+    def make():
+        return run, (torch.linspace(-1, 1, 6), torch.ones(6, requires_grad=True))
+"""
+
+
+@pytest.fixture(autouse=True)
+def isolated() -> Iterator[None]:
+    """The imports and threads of a case don't outlive it."""
+    path, threads = list(sys.path), torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+    sys.path[:] = path
+    for name in [name for name, module in sys.modules.items() if name in ("m", "pack") or name.startswith("pack.")]:
+        del sys.modules[name]
+    torch._dynamo.reset()
+
+
+def measured(folder: Path, text: str, target: str = "m.py:make", inputs: tuple[str, ...] = ()) -> Measurement:
+    sys.modules.pop("m", None)
+    folder.mkdir(exist_ok=True)
+    (folder / "m.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    specs = [parse_input(spec) for spec in inputs]
+    loader = Loader(parse_target(target), str(folder / "m.py"), specs, torch.device("cpu"))
+    measurement = Measurement(loader, Places([str(folder)]), folder.name, "eager", lambda _: None)
+    measurement.run()
+    return measurement
+
+
+def verified(tmp_path: Path, before: str, after: str) -> VerifyResult:
+    one, two = measured(tmp_path / "before", before), measured(tmp_path / "after", after)
+    checks = compare(one.side, two.side, one.values, two.values)
+    return VerifyResult("m.py:make", "cpu", one.side, two.side, "eager", checks, judge(one.side, two.side))
+
+
+def plain(body: str) -> str:
+    return PLAIN.replace("BODY", body)
+
+
+def equal(result: VerifyResult, mode: str = "eager") -> dict[str, bool]:
+    return {check.what: check.equal for check in result.checks if check.mode == mode}
+
+
+def outcomes(result: VerifyResult, mode: str) -> dict[str, str]:
+    return {verdict.metric: verdict.outcome for verdict in result.verdicts if verdict.mode == mode}
+
+
+def the(mode: Mode | None) -> Mode:
+    assert mode is not None
+    return mode
+
+
+def test_other_outputs(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x * weight"), plain("return x * weight + 0.01"))
+    assert not result.ok
+    assert not equal(result)["outputs"]
+    assert equal(result)["gradients"]
+    assert "6 of 6 values differ, by up to 0.01" in result.problems[0]
+
+
+def test_rounding_is_no_difference(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return (x * weight).sum()"), plain("return sum(x * weight)"))
+    assert all(check.equal for check in result.checks), result.problems
+
+
+def test_other_gradients_alone(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x * weight"), plain("return x * weight.detach() + 0 * weight"))
+    assert equal(result)["outputs"]
+    assert not equal(result)["gradients"]
+    assert not equal(result, "compiled")["gradients"]
+    assert "argument 1" in result.problems[0]
+
+
+def test_an_input_that_is_written_into(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x.add(1)"), plain("return x.add_(1)"))
+    assert equal(result)["outputs"], "each call gets inputs of its own"
+    assert not equal(result)["inputs changed"]
+    assert the(result.after.eager).mutated == ["argument 0"]
+
+
+def test_a_new_exception(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x"), plain("raise ValueError('no')"))
+    assert not result.ok
+    assert any("none; after: ValueError: no (call 1, at m.py:5)" in problem for problem in result.problems)
+
+
+def test_the_same_exception_is_equal(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("raise ValueError('no')"), plain("raise ValueError('no')"))
+    assert result.ok, result.problems
+    assert the(result.after.compiled).exception == "ValueError: no"
+
+
+def test_sys_exit_is_an_exception(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x"), plain("raise SystemExit(3)"))
+    assert "SystemExit: 3" in result.problems[-1]
+
+
+def test_a_number_and_its_tensor_are_equal(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x.sum().item()"), plain("return x.sum()"))
+    assert result.ok, result.problems
+    assert outcomes(result, "eager")["syncs"] == "better"
+    assert outcomes(result, "compiled")["breaks"] == "better"
+
+
+def test_printed_text_is_shown_but_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = verified(tmp_path, plain("print('one 1'); return x"), plain("print('two'); return x"))
+    assert result.ok
+    assert not equal(result)["printed text"]
+    assert capsys.readouterr().out == ""
+
+
+STEP = """
+    import torch
+
+    def make(device="cpu"):
+        model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1)).to(device)
+        optimizer = torch.optim.AdamW(model.parameters())
+        compiled = torch.compile(model, backend="eager")
+
+        def step(batch):
+            batch = batch.to(device)
+            optimizer.zero_grad()
+            loss = compiled(batch).square().mean()
+            loss.backward()
+            optimizer.step()
+            print("loss", loss)
+            return loss.LOSS
+
+        return step, (torch.randn(8, 4),)
+"""
+
+
+def test_a_target_that_compiles_and_trains(tmp_path: Path) -> None:
+    result = verified(tmp_path, STEP.replace("LOSS", "item()"), STEP.replace("LOSS", "detach()"))
+    assert result.ok, result.problems
+    assert result.after.compiled_by == "target"
+    assert the(result.after.compiled).graphs == 1
+    assert the(result.after.eager).graphs == 0
+    assert any("random numbers" in note for note in result.after.notes)
+    # neither the optimizer's step counts, which live on the host, nor the backward
+    assert [(site.line, site.what) for site in the(result.before.eager).syncs or []] == [
+        (10, "Tensor.to"),
+        (15, "Tensor.__repr__"),
+        (16, "Tensor.item"),
+    ]
+    assert "loss" in the(result.before.eager).printed
+    counts = {check.what: check.count for check in result.checks if check.mode == "eager"}
+    assert (counts["state"], counts["gradients"]) == (4, 8)
+
+
+RECOMPILED = """
+    import torch
+
+    class Net(torch.nn.Module):
+        calls = 0
+
+        def forward(self, x):
+            COUNT
+            return x + self.calls
+
+    def make():
+        net = Net()
+        return (lambda x: net(x)), (torch.randn(4),)
+"""
+
+
+def test_recompiles(tmp_path: Path) -> None:
+    result = verified(tmp_path, RECOMPILED.replace("COUNT", "pass"), RECOMPILED.replace("COUNT", "self.calls += 1"))
+    assert the(result.after.compiled).recompile_count >= 1
+    assert "calls" in the(result.after.compiled).recompiles[0].what
+    assert outcomes(result, "compiled")["recompiles"] == "worse"
+    assert result.after.notes == []
+
+
+BREAKS = """
+    import logging
+
+    import torch
+
+    log = logging.getLogger(__name__)
+
+    def inner(x):
+        if x.sum() > 0:
+            return x + 1
+        return x - 1
+
+    def run(x):
+        x = inner(x)
+        log.info("shape %s", x.shape)
+        with torch.no_grad():
+            x = x * x.max().item()
+        total = [x for _ in range(2) if any(x > 0)]
+        return x + len(total)
+
+    def make():
+        return run, (torch.ones(4),)
+"""
+
+
+def test_every_break_is_seen(tmp_path: Path) -> None:
+    """In an inlined callee, where a frame is split, in a block that can't be resumed, and in Dynamo's own polyfill."""
+    mode = the(measured(tmp_path / "before", BREAKS).side.compiled)
+    assert {site.line for site in mode.breaks} == {9, 15, 17, 18}
+    assert mode.breaks[0].what == "Data-dependent branching"
+    assert {site.path for site in mode.breaks} == {"m.py"}
+
+
+def test_an_nn_module_class_with_inputs(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x, index, flag):
+                return x[index] * flag
+    """
+    one = measured(tmp_path / "before", text, "m.py:Net", ("f32[8,4]+grad", "i64[3]<8", "2.0"))
+    assert [name for name in one.values["eager"] if "gradient" in name] == [
+        "call 1 gradient of argument 0",
+        "call 2 gradient of argument 0",
+    ]
+
+
+def test_a_module_in_eval_mode_runs_without_gradients(tmp_path: Path) -> None:
+    text = "import torch\n\ndef make():\n    return torch.nn.Linear(2, 2).eval(), (torch.ones(1, 2),)\n"
+    one = measured(tmp_path / "before", text)
+    assert not [name for name in one.values["eager"] if "gradient" in name]
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "told"),
+    [
+        ("m.py:nothing", "def make(): ...", "has no 'nothing'"),
+        ("m.py:make", "def make(): return 3", r"must return \(callable, args\)"),
+        ("m.py:make", "make = 3", "is a int, not callable"),
+        ("m.py:Net", "import torch\nclass Net(torch.nn.Module): ...", "is a class: give its inputs"),
+    ],
+)
+def test_targets_that_cannot_be_used(tmp_path: Path, target: str, text: str, told: str) -> None:
+    with pytest.raises(UsageProblem, match=told):
+        measured(tmp_path / "before", text, target)

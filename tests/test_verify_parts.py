@@ -1,0 +1,177 @@
+"""The parts of verify that need no worker: values compared, traces read, figures judged, targets parsed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from compilelint.errors import UsageProblem
+from compilelint.runtime.compare import difference
+from compilelint.runtime.kernels import WINDOW, read_trace
+from compilelint.runtime.places import Places
+from compilelint.runtime.results import Mode, Side, Site, VerifyResult
+from compilelint.runtime.syncs import Prediction
+from compilelint.runtime.table import markdown, text
+from compilelint.runtime.target import LiteralInput, TensorInput, parse_input, parse_target
+from compilelint.runtime.verdict import judge
+
+
+def test_read_trace_counts_what_the_call_asked_for() -> None:
+    """Work launched in the window counts, also when it runs later; the harness's own wait does not."""
+
+    def event(category: str, name: str, start: float, correlation: int = 0, dur: float = 2) -> dict[str, Any]:
+        args = {"correlation": correlation} if correlation else {}
+        return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": dur, "args": args}
+
+    counts = read_trace(
+        [
+            {"ph": "M", "name": "process_name"},
+            event("cuda_runtime", "cudaLaunchKernel", 5, 1),
+            event("kernel", "early", 6, 1),
+            event("user_annotation", WINDOW, 10, dur=100),
+            event("cuda_runtime", "cudaLaunchKernel", 20, 2),
+            event("cuda_driver", "cuLaunchKernelEx", 30, 3),
+            event("cuda_runtime", "cudaMemcpyAsync", 40, 4),
+            event("cuda_runtime", "cudaStreamSynchronize", 45),
+            event("cuda_runtime", "cudaGraphLaunch", 50, 5),
+            event("cuda_runtime", "cudaDeviceSynchronize", 115),
+            event("kernel", "add", 25, 2),
+            event("kernel", "triton_mul", 35, 3),
+            event("kernel", "replayed", 120, 5),
+            event("kernel", "replayed", 122, 5),
+            event("gpu_memcpy", "Memcpy DtoH", 41, 4),
+        ]
+    )
+    assert counts.kernels == {"add": 1, "triton_mul": 1, "replayed": 2}
+    assert (counts.launches, counts.memops, counts.gpu_us) == (3, 1, 10.0)
+    assert counts.waits == {"cudaStreamSynchronize": 1}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "told"),
+    [
+        (torch.ones(3), torch.ones(3) + 1e-6, ""),
+        (torch.ones(3), torch.ones(3) + 1e-3, "3 of 3 values differ"),
+        (torch.ones(3, dtype=torch.float16), torch.ones(3, dtype=torch.float16) + 2e-3, ""),
+        (torch.ones(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64) + 1e-6, "3 of 3"),
+        (torch.tensor([1e6, 1.0]), torch.tensor([1e6, 1.5]), ""),  # an error of the size of the tensor's rounding
+        (torch.tensor([float("nan"), float("inf")]), torch.tensor([float("nan"), float("inf")]), ""),
+        (torch.tensor([float("inf")]), torch.tensor([float("-inf")]), "1 of 1 values differ"),
+        (torch.tensor([1.0]), torch.tensor([float("nan")]), "1 of 1 values differ (nan or inf)"),
+        (torch.tensor([1, 2]), torch.tensor([1, 3]), "1 of 2"),
+        (torch.ones(2), torch.ones(2, dtype=torch.float64), "dtype float32 became float64"),
+        (torch.ones(2), torch.ones(2, 1), "shape [2] became [2, 1]"),
+        (torch.ones(2), [1], "a tensor [2] became a list"),
+        (0.5, torch.tensor(0.5), ""),
+        (0.5, 0.6, "0.5 became 0.6"),
+        (1, True, ""),
+        ("a", "b", "'a' became 'b'"),
+        (None, 0.0, "None became 0.0"),
+    ],
+)
+def test_difference(left: Any, right: Any, told: str) -> None:
+    found = difference(left, right)
+    assert found.startswith(told) and bool(found) == bool(told), found
+
+
+def predicted(function: Any, *arguments: Any) -> list[tuple[int, str]]:
+    import inspect
+
+    first = inspect.getsourcelines(function)[1]
+    with Prediction(Places([__file__.rpartition("/")[0]])) as prediction:
+        prediction.place("argument", [a for a in arguments if isinstance(a, torch.Tensor)])
+        function(*arguments)
+    return [(site.line - first, site.what) for site in prediction.sites.list()]
+
+
+def test_predicted_syncs() -> None:
+    def run(x: Any) -> None:
+        y = x * 2
+        y.sum().item()
+        y[y > 0]
+        y[y > 0] = 0.0
+        y[0] = 1.0
+        torch.nonzero(y)
+        f"{y.sum()}"
+        y.tolist()
+        bool(y.any())
+        torch.tensor([1.0, 2.0], device=x.device)
+        y.to("cpu", non_blocking=True)
+        torch.repeat_interleave(y, torch.ones(4, dtype=torch.int64).to(y.device))
+
+    assert predicted(run, torch.ones(4)) == [
+        (2, "Tensor.item"),
+        (3, "Tensor.__getitem__"),
+        (6, "torch.nonzero"),
+        (7, "Tensor.__format__"),
+        (8, "Tensor.tolist"),
+        (9, "Tensor.__bool__"),
+        (10, "torch.tensor"),
+        (12, "Tensor.to"),
+        (12, "torch.repeat_interleave"),
+    ]
+
+
+def test_what_lives_on_the_host_is_read_for_free() -> None:
+    def run(x: Any) -> None:
+        lengths = torch.tensor([3, 4])
+        lengths.max().item()
+        (lengths + 1).tolist()
+        for _ in range(int(lengths[0])):
+            x = x + 1
+        moved = lengths.to(x.device)
+        moved.sum().item()
+
+    assert predicted(run, torch.ones(4)) == [(6, "Tensor.to"), (7, "Tensor.item")]
+
+
+def mode(kernels: int, syncs: int, breaks: int = 0, memops: int | None = None) -> Mode:
+    found = [Site("m.py", line, "Data-dependent branching") for line in range(breaks)]
+    sites = [Site("m.py", 1, "Tensor.item", syncs)] if syncs else []
+    return Mode(calls=2, breaks=found, kernels=kernels, syncs=sites, memops=memops, wall_us=10, wall_range_us=(9, 11))
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "outcome"),
+    [
+        (mode(5, 1), mode(6, 0), "info"),  # a kernel for a sync
+        (mode(5, 0), mode(6, 0), "worse"),
+        (mode(5, 0, memops=1), mode(6, 0, memops=0), "same"),
+        (mode(5, 0, breaks=1), mode(7, 0), "info"),
+        (mode(5, 0), mode(4, 0), "better"),
+    ],
+)
+def test_more_kernels_are_worse_only_for_nothing(one: Mode, two: Mode, outcome: str) -> None:
+    verdicts = judge(Side("before", compiled=one), Side("after", compiled=two))
+    assert {verdict.metric: verdict.outcome for verdict in verdicts}["kernels"] == outcome
+
+
+def test_tables_of_a_gpu() -> None:
+    before = Side(
+        "v1", eager=mode(40, 3, memops=4), compiled=mode(12, 3, 1, 4), device="cuda:0", device_name="NVIDIA X"
+    )
+    after = Side("v2", eager=mode(42, 0, memops=0), compiled=mode(9, 0, 0, 0), device="cuda:0", device_name="NVIDIA X")
+    result = VerifyResult("m.py:make", "cuda:0", before, after, verdicts=judge(before, after))
+    assert "| host syncs | 3 | 0 | 3 | 0 | ✓ better |" in markdown(result)
+    assert "| kernels | 40 | 42 | 12 | 9 | ✓ better |" in markdown(result)
+    drawn = text(result)
+    assert "memory operations" in drawn and "NVIDIA X" in drawn and "predicted" not in drawn
+    assert "\x1b[" in text(result, color=True)
+    assert "\x1b[" not in drawn
+
+
+def test_targets_and_inputs() -> None:
+    assert parse_target("a/b.py:Net.make").file == "a/b.py"
+    assert parse_target("pack.mod:make").module == "pack.mod"
+    assert parse_input("f32[8, 128]") == TensorInput("float32", (8, 128))
+    assert parse_input("i64[]<7") == TensorInput("int64", (), 7)
+    assert parse_input("bf16[2]+grad") == TensorInput("bfloat16", (2,), grad=True)
+    assert parse_input("(1, 'a')") == LiteralInput((1, "a"))
+    for wrong in ("m.py", "m.py:", ":make", "a/b:make", "pack.mod:a-b"):
+        with pytest.raises(UsageProblem, match="TARGET"):
+            parse_target(wrong)
+    for wrong in ("f32[a]", "i64[2]+grad", "x y", "f32[2,,3]"):
+        with pytest.raises(UsageProblem, match="--input"):
+            parse_input(wrong)
