@@ -71,9 +71,13 @@ def report(
         return
     if not metrics and read_kind(event, ctx) != "plain":
         return  # CL204, CL205
+    yield found(event, value, ctx, how, fix)
+
+
+def found(event: Event, value: Value, ctx: Context, how: str, fix: Fix | None = None) -> Report:
     severity = Severity.NOTE if is_reported(event, ctx) else None
     message = f"`{ctx.source(event.node)}` {how}: the CPU waits for the device"
-    yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
+    return Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
 
 
 @rule.on(Call, "Tensor.item", "Tensor.__float__", "Tensor.__int__", "Tensor.__bool__", "Tensor.__index__")
@@ -91,13 +95,15 @@ def converts(event: Convert, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, "max", "min", "sorted")
 def compares(event: Call, ctx: Context) -> Iterator[Report]:
-    """Python's own `max` asks the truth of each comparison."""
+    """Python's own `max` asks the truth of each comparison; compiled code computes it on the device."""
     several = len(event.args) > 1
     first = event.args[0] if event.args else None
     if first is None or (isinstance(first, Seq) and not several and first.items is not None and len(first.items) < 2):
         return
-    if (value := first.any_item() if isinstance(first, Seq) and not several else first) is not None:
-        yield from report(event, value, ctx, "compares tensors one by one in Python", metrics=True)
+    value = first.any_item() if isinstance(first, Seq) and not several else first
+    traced = ctx.compiled if event.target == "sorted" else ctx.region.kind == "compiled"
+    if not traced and on_device(value):
+        yield found(event, value, ctx, "compares tensors one by one in Python")
 
 
 @rule.on(Call, *NUMBERS, *SCALED)

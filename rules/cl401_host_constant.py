@@ -60,6 +60,17 @@ if TYPE_CHECKING:
 rule = Rule("CL401", "host-constant", effects=("sync", "transfer"), fixable=Applicability.SAFE)
 
 
+@rule.on(Call, "Tensor.new")
+def new(event: Call, ctx: Context) -> Iterator[Report]:
+    """The old spelling of `new_tensor`, where it is given a list; numbers and a shape would be sizes."""
+    data = event.args[0] if len(event.args) == 1 else None
+    if ctx.region.kind == "compiled" or not isinstance(data, Seq) or data.kind not in ("list", "tuple"):
+        return
+    if event.receiver is not None and on_device(event.receiver) and host_data(data, sure=True):
+        message = f"`{ctx.source(event.node)}` copies from host memory: the CPU waits until the device has it"
+        yield Report(event.node, message, because=event.receiver, hint="make it once outside the step")
+
+
 @rule.on(Call, "torch.tensor", "torch.as_tensor", "torch.asarray", "Tensor.new_tensor")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     call, data = event.node, event.argument(0, "data")
