@@ -369,6 +369,33 @@ def operators(jobs: int) -> tuple[list[Json], dict[str, str]]:
     return found, lost
 
 
+def undocumented(measured: list[Json], jobs: int) -> list[Json]:
+    """The same of the public functions and methods that are declared but have no samples in the database."""
+    functions, methods = signatures.collect()
+    done = {entry["target"] for entry in measured if entry["calls"]}
+    places = (
+        "torch",
+        "torch.nn.functional",
+        "torch.linalg",
+        "torch.fft",
+        "torch.special",
+        "torch.signal.windows",
+        "Tensor",
+    )
+    names = [
+        name for name in sorted({*functions, *methods, *tensor_names()} - done) if name.rpartition(".")[0] in places
+    ]
+    names = [name for name in names if not name.rpartition(".")[2].startswith("_")]
+    return [found for found in run("declared", names, jobs) if "target" in found]
+
+
+def tensor_names() -> set[str]:
+    """Public methods and attributes of Tensor."""
+    import torch
+
+    return {f"Tensor.{name}" for name in dir(torch.Tensor) if not name.startswith("_")}
+
+
 def make(old: Json, parts: set[str], jobs: int) -> Json:
     """The table, of which `parts` are measured and the rest kept from `old`."""
     import torch
@@ -376,6 +403,7 @@ def make(old: Json, parts: set[str], jobs: int) -> Json:
     table: Json = {"torch": torch.__version__.partition("+")[0], "python": platform.python_version()}
     if "operators" in parts:
         measured, lost = operators(jobs)
+        measured += undocumented(measured, jobs)
         functions, methods = results(measured)
         breaks, traces, tags = operator_breaks(measured)
         for name, found in aten_tags().items():
@@ -409,8 +437,20 @@ def construct_names() -> list[str]:
     return constructs.names()
 
 
+def elementwise() -> set[str]:
+    """Operators that torch's database knows to be elementwise: the rank is that of the operands."""
+    from torch.testing._internal.opinfo.core import BinaryUfuncInfo, UnaryUfuncInfo
+
+    ops = [op for op in opinfos.op_db() if isinstance(op, (BinaryUfuncInfo, UnaryUfuncInfo))]
+    return {target for op in ops for target, _ in opinfos.targets(op)}
+
+
 def finish(table: Json) -> Json:
     """The shipped form: one verdict a target."""
+    for name in elementwise():
+        for part in ("functions", "methods"):
+            if table[part].get(name, {}).get("returns") == "tensor":
+                table[part][name].setdefault("rank", "same")
     breaks = {name: dict(entry) for name, entry in table.pop("operator_breaks").items()}
     traces = set(table.pop("operator_traces"))
     table["invalid"] = curated_breaks(table.pop("calls"), breaks, traces) | table.pop("constructs_invalid")

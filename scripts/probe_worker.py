@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import warnings
@@ -133,6 +134,44 @@ def operator(index: int) -> list[dict[str, Any]]:
     return results
 
 
+FORMS = ("x", "x, y", "x, 0", "x, 1", "x, i", "[x, y]", "x, (2, 2)", "4", "")
+OPERANDS = {"x": "a0", "y": "a1", "i": "a2"}
+UNSAFE = ("compile", "export", "save", "load", "fork", "wait", "hub", "init_", "sleep", "import_ir", "read_vitals")
+
+
+def declared(target: str) -> dict[str, Any]:
+    """A function or method that the operator database has no samples of, called the first way that works."""
+    from probes import calls
+
+    owner, _, name = target.rpartition(".")
+    if name.startswith(UNSAFE):
+        return {}
+    if owner == "Tensor":
+        import torch
+
+        if not callable(getattr(torch.Tensor, name, None)):
+            sources = [f"x.{name}"]
+        else:
+            sources = [f"x.{name}({form[3:]})" for form in FORMS if form[:1] == "x"]
+    else:
+        sources = [f"{target}({form})" for form in FORMS]
+    for number, source in enumerate(sources):
+        operands = calls.operands()
+        text = re.sub(r"\b([xyi])\b(?!\w*\()", lambda m: OPERANDS[m[1]], source)
+        values = {new: operands[old] for old, new in OPERANDS.items() if new in text}
+        call = opinfos.Call(target, text, re.sub(r"^.*?(\(|$)", "", source).rstrip(")"), values, number)
+        try:
+            result = call.function()(*clones(call))
+        except Exception:
+            continue
+        if kind(result) == "notimplementedtype":
+            continue
+        verdict = dynamo().measure(call.function(), clones(call))
+        entry = {"signature": f"({call.signature})", "tags": [], **verdict}
+        return {"target": target, "seen": [observe(call, result)], "calls": [entry]}
+    return {}
+
+
 Built = tuple[Callable[..., Any], Callable[[], list[Any]]]
 
 
@@ -203,7 +242,7 @@ def handle(job: workers.Job) -> Any:
         return operator(which)
     if _dynamo is None:
         warm_up()
-    return isolated(call_probe if what == "call" else construct_probe, which)
+    return isolated({"call": call_probe, "construct": construct_probe, "declared": declared}[what], which)
 
 
 if __name__ == "__main__":

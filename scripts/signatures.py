@@ -145,6 +145,8 @@ def returns_of(node: ast.expr | None) -> str:
             return (
                 f"tuple:{kinds[0]}" if kinds and kinds[0] and "|" not in kinds[0] and len(set(kinds)) == 1 else "tuple"
             )
+        if base.strip("_") in ("typeis", "typeguard"):
+            return "bool"
         return {"dict": "dict", "type": "type", "callable": "function"}.get(base, "")
     text = ast.unparse(node)
     if "return_types." in text:
