@@ -65,6 +65,7 @@ def checks(result: VerifyResult) -> dict[tuple[str, str], bool]:
     return {(check.mode, check.what): check.equal for check in result.checks}
 
 
+@pytest.mark.slow
 def test_a_break_removed_by_inductor(tmp_path: Path) -> None:
     before, after = NAN_GUARD.replace("GUARD", BRANCHES), NAN_GUARD.replace("GUARD", SELECTS)
     result = verify(tmp_path, before, after, backend="inductor")
@@ -168,6 +169,14 @@ def test_an_after_that_ends_its_process(tmp_path: Path, body: str, timeout: floa
     assert not result.ok
     assert told in result.after.error
     assert told in api.verification_table(result)
+
+
+def test_code_of_the_other_version_is_refused(tmp_path: Path) -> None:
+    reaching = f"import sys\nsys.path.insert(0, {str(tmp_path / 'after')!r})\nfrom helper import run\n"
+    make = "import torch\ndef make():\n    return run, (torch.ones(3),)\n"
+    write(tmp_path / "after", "def run(x):\n    return x\n", "helper.py")
+    with pytest.raises(UsageProblem, match=r"before: imported .*/after/helper.py of the other version"):
+        verify(tmp_path, reaching + make, reaching + make)
 
 
 def test_a_before_that_cannot_be_run(tmp_path: Path) -> None:

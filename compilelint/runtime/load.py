@@ -83,10 +83,18 @@ def _copied(leaf: Any) -> Any:
 class Loader:
     """Imports the target once; `make()` then builds a program as often as wanted, always from the same seed."""
 
-    def __init__(self, target: Target, file: str | None, inputs: list[Input], device: torch.device) -> None:
+    def __init__(
+        self,
+        target: Target,
+        file: str | None,
+        inputs: list[Input],
+        device: torch.device,
+        *,
+        elsewhere: bool = False,
+    ) -> None:
         self.target, self.inputs, self.device = target, inputs, device
         seed()
-        self.module = _import_file(Path(file)) if file else _import_module(target.module or "")
+        self.module = _import_file(Path(file), elsewhere=elsewhere) if file else _import_module(target.module or "")
         found: Any = self.module
         for part in target.name.split("."):
             if not hasattr(found, part):
@@ -194,22 +202,28 @@ def _import_module(name: str) -> ModuleType:
         raise
 
 
-def _import_file(file: Path) -> ModuleType:
-    """Import a file by the name that its package gives it, so that relative imports work; else as a script is."""
+def _import_file(file: Path, *, elsewhere: bool) -> ModuleType:
+    """Import a file by the name that its package gives it, so that relative imports work; else as a script is.
+
+    A file from `elsewhere`, the other version's tree, must not bring that tree's modules along: its folder goes last.
+    """
     folder, parts = file.parent, [file.stem]
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        sys.path.insert(len(sys.path) if elsewhere else 0, str(folder))
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    if len(parts) > 1:
+    if len(parts) > 1 and not elsewhere:
         return importlib.import_module(name)
-    taken = name in sys.modules or name in sys.stdlib_module_names
-    spec = importlib.util.spec_from_file_location(f"compilelint_target_{name}" if taken else name, file)
+    if len(parts) > 1:
+        importlib.import_module(name.rpartition(".")[0])
+    elif name in sys.modules or name in sys.stdlib_module_names:
+        name = f"compilelint_target_{name}"
+    spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise UsageProblem(f"{file}: can't be imported")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module

@@ -101,6 +101,7 @@ class _Run:
             "device": self.device,
             "backend": self.backend,
             "label": tree.label,
+            "other_root": str(self.trees["after" if name == "before" else "before"].root),
             "roots": [str(tree.root), *([str(file.parent)] if file and elsewhere else [])],
             "values": self._values(name),
         }

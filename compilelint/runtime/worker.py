@@ -61,18 +61,37 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
         _compile_with(request["backend"])
     report("importing the target")
     inputs = [parse_input(text) for text in request["inputs"]]
-    loader = Loader(parse_target(request["target"]), request["file"], inputs, device)
+    target, elsewhere = parse_target(request["target"]), request["elsewhere"]
+    loader = Loader(target, request["file"], inputs, device, elsewhere=elsewhere)
     places = Places(request["roots"])
     measurement = Measurement(loader, places, request["label"], request["backend"], report)
-    if places.relative(loader.module.__file__ or "") is None and not request["elsewhere"]:
+    if places.relative(loader.module.__file__ or "") is None and not elsewhere:
         raise UsageProblem(
             f"TARGET {request['target']}: was imported from {loader.module.__file__}, not from {request['label']} "
             f"({request['roots'][0]}): both versions would run the same code"
         )
     side = measurement.run()
+    if strays := _strays(request["roots"][0], request["other_root"], loader.module.__file__):
+        raise UsageProblem(f"{request['label']}: imported {strays[0]} of the other version")
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
     return {"side": asdict(side)}
+
+
+def _strays(root: str, other: str, target: str | None) -> list[str]:
+    """Files of the other version that were imported all the same (an editable install, an absolute path)."""
+    mine, theirs = os.path.realpath(root) + os.sep, os.path.realpath(other) + os.sep
+    if mine.startswith(theirs) or theirs.startswith(mine):
+        return []
+    files = {os.path.realpath(file) for module in list(sys.modules.values()) if (file := _file_of(module)) is not None}
+    strays = {file for file in files if file.startswith(theirs) and "site-packages" not in Path(file).parts}
+    own = str(Path(__file__).resolve().parents[1]) + os.sep
+    return sorted(file for file in strays if file != os.path.realpath(target or "") and not file.startswith(own))
+
+
+def _file_of(module: Any) -> str | None:
+    file = getattr(module, "__file__", None)
+    return file if isinstance(file, str) else None
 
 
 def _compile_with(backend: str) -> None:
