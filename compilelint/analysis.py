@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +17,15 @@ from compilelint.engine.regions import RANK, Regions
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import UNKNOWN, Value
 from compilelint.finding import EFFECTS, Effect, Finding, FixPlan, Region, Severity, Span, Stats, TraceStep
+from compilelint.models import tables
 from compilelint.sdk import Check, Report, Rule
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.project import Project, SourceError
 
 if TYPE_CHECKING:
     from compilelint.config import Settings
+    from compilelint.fix.cst import CstFile
+    from compilelint.fix.rewriter import Rewriter
 
 RECURSION_LIMIT = 12_000
 
@@ -118,8 +122,7 @@ class SiteContext:
         return self._summary.module.parents.get(node)
 
     def torch_says(self, target: str) -> dict[str, Any]:
-        tables = self._analyser.engine.tables
-        return tables.says(target) if tables is not None else {}
+        return self._analyser.engine.tables.says(target)
 
     def consequence(self, site: Site) -> str:
         function = self._summary.info.name if self._summary.info is not None else "the module"
@@ -151,16 +154,16 @@ class Analyser:
         project_paths: Sequence[Path],
         texts: Mapping[str, str],
     ) -> None:
-        from compilelint.models.facts import facts_for
-
         self.settings = settings
         self.paths = paths
+        self.project_paths = project_paths
         self.rules = rules
         self.dispatch = Dispatch(rules)
         self.project = Project(project_paths, {Path(path): text for path, text in texts.items()})
-        self.engine = Engine(self.project, self.dispatch, facts_for(settings.torch))
+        self.engine = Engine(self.project, self.dispatch, tables.load(settings.torch))
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
+        self._files: dict[Module, CstFile] = {}
 
     def run(self, build_fixes: bool = False) -> Analysis:
         wanted: dict[str, Module] = {}
@@ -169,11 +172,12 @@ class Analyser:
             if module is not None:
                 wanted[str(path)] = module
                 self._interpret(module)
+        ours = {str(path) for path in self.project_paths}
         regions = Regions(self.engine, self.settings.roots)
         kept: dict[tuple[str, int, int, str], Finding] = {}
         for summary in self.engine.summaries():
-            if str(summary.module.path) not in wanted:
-                continue
+            if str(summary.module.path) not in ours:
+                continue  # followed, not asked for
             for finding in self._findings(summary, regions, build_fixes):
                 key = (finding.span.path, finding.span.line, finding.span.column, finding.code)
                 other = kept.get(key)
@@ -287,7 +291,7 @@ class Analyser:
 
         if report.fix is None or finding.fix is None:
             return finding
-        rewriter = self._rewriter(summary.module)
+        rewriter = self._rewriter(summary.module, report.node)
         try:
             report.fix.build(rewriter)
             edits = rewriter.edits()
@@ -295,10 +299,14 @@ class Analyser:
             return replace(finding, fix=None)
         return replace(finding, fix=replace(finding.fix, edits=edits))
 
-    def _rewriter(self, module: Module) -> Any:
+    def _rewriter(self, module: Module, node: ast.AST) -> Rewriter:
+        from compilelint.fix.cst import CstFile
         from compilelint.fix.rewriter import Rewriter
 
-        return Rewriter(module.path, module.text, module.tree)
+        file = self._files.get(module)
+        if file is None:
+            file = self._files[module] = CstFile(str(module.path), module.text, module.tree)
+        return Rewriter(file, at=node)
 
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
         """Every expression's value in a context: it is interpreted once more, and remembered."""
@@ -386,7 +394,11 @@ def analyse(
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    collecting = gc.isenabled()
+    gc.disable()  # syntax trees are large and live to the end: walking them over and over costs a third of the time
     try:
         return Analyser(paths, settings, rules, roots if roots is not None else paths, texts or {}).run(build_fixes)
     finally:
         sys.setrecursionlimit(limit)
+        if collecting:
+            gc.enable()

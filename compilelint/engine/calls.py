@@ -38,6 +38,9 @@ from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
 
+HOOKS = ("register_forward_hook", "register_forward_pre_hook")
+
+
 class Arguments:
     """The evaluated arguments of one call. `starred`: more may be passed than is known."""
 
@@ -75,6 +78,8 @@ class Calls(Frame):
         arguments = self.arguments(node)
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
+        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
+            objects.hook(self, Instance(None, "torch.nn.Module"), arguments.args[0], node)
         if isinstance(callee, External) and callee.name in ("setattr",) and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
@@ -143,7 +148,7 @@ class Calls(Frame):
         if not self.silent:
             self.engine.edge(self.summary, summary, self.site, compiled, self.engine.disabled(info))
         self._take_writes(function, summary.self_writes)
-        if self.is_generator(info):
+        if self.engine.is_generator(info):
             return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
         value = summary.returns
         if isinstance(value, Tensor | Union) and value.origin is not None and value.origin.path != self.path:
@@ -206,9 +211,6 @@ class Calls(Frame):
         if isinstance(node, ast.Constant):
             return Const(node.value)
         return self.engine.evaluate(node, info.module)
-
-    def is_generator(self, info: FunctionInfo) -> bool:
-        return self.engine.facts(info).generator
 
     def instantiate(self, info: ClassInfo, arguments: Arguments, node: ast.AST) -> Value:
         """`Class(…)`: run `__init__` for its effects, give an instance."""

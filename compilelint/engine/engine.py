@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from compilelint.engine.annotations import annotated
 from compilelint.engine.events import Event, Site
-from compilelint.engine.facts import Facts, facts_of
+from compilelint.engine.facts import is_generator
 from compilelint.engine.scope import Scope
 from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.usage import scan
@@ -37,6 +37,7 @@ from compilelint.engine.values import (
     scalar_type,
 )
 from compilelint.models.names import canonical
+from compilelint.models.tables import Table
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
 
@@ -54,7 +55,7 @@ class Interest(Protocol):
 
 
 class Engine:
-    def __init__(self, project: Project, interest: Interest, tables: Any) -> None:
+    def __init__(self, project: Project, interest: Interest, tables: Table) -> None:
         self.project = project
         self.interest = interest
         self.tables = tables
@@ -72,7 +73,7 @@ class Engine:
         self._attrs: dict[ClassInfo, dict[str, Value]] = {}
         self._attr_pending: set[tuple[ClassInfo, str]] = set()
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
-        self._run: Callable[..., Any] | None = None
+        self._probes: dict[FunctionInfo, Summary] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
 
@@ -186,12 +187,14 @@ class Engine:
         found = self._attrs.get(info)
         if found is not None:
             return found
-        self._attrs[info] = {}
         init = self.method(info, "__init__")
-        if init is not None:
-            summary = self.generic(init, self.instance(info))
+        if init is None:
+            self._attrs[info] = {}
+            return {}
+        summary = self.generic(init, self.instance(info))
+        if summary.done:
             self._attrs[info] = dict(summary.self_writes)
-        return self._attrs[info]
+        return summary.self_writes
 
     def attribute(self, info: ClassInfo, name: str) -> Value | None:
         """`self.name` of an instance about which nothing more is known; None when no class says anything of it."""
@@ -214,17 +217,39 @@ class Engine:
             self._attr_pending.add((info, name))
             try:
                 for writer in writers:
-                    if writer.cls is not None and self.depth < MAX_CALL_DEPTH:
-                        written = self.generic(writer).self_writes.get(name, UNKNOWN)
-                        value = written if value is None else join(value, written)
+                    written = self._writes(writer).get(name, UNKNOWN)
+                    value = written if value is None else join(value, written)
             finally:
                 self._attr_pending.discard((info, name))
         elif writers:
             value = UNKNOWN
         result = value if value is not None else UNKNOWN
-        if not self._attr_pending:
+        if not self._attr_pending and info in self._attrs:
             self._lazy_attrs[(info, name)] = result
         return result
+
+    def _writes(self, writer: FunctionInfo) -> Mapping[str, Value]:
+        """The attributes that a method sets. One that is being interpreted just now is looked at aside, without events."""
+        from compilelint.engine.run import Run
+
+        known = self._generic.get(writer)
+        if known is not None and known.done:
+            return known.self_writes
+        probe = self._probes.get(writer)
+        if probe is None:
+            if self.depth >= MAX_CALL_DEPTH:
+                self.hit("call depth")
+                return {}
+            probe = Summary(writer.module, writer, dict(self.parameters(writer)), bound=self.receiver(writer))
+            self._probes[writer] = probe
+            self.depth += 1
+            try:
+                run = Run(self, probe)
+                run.silent = 1
+                run.execute()
+            finally:
+                self.depth -= 1
+        return probe.self_writes
 
     def fields(self, info: ClassInfo) -> list[str]:
         """The annotated fields of a dataclass or named tuple, in order."""
@@ -252,11 +277,10 @@ class Engine:
                         value = Compiled(value)
         return value
 
-    def facts(self, info: FunctionInfo) -> Facts:
-        if info.facts is None:
-            info.facts = facts_of(info.node)
-        assert isinstance(info.facts, Facts)
-        return info.facts
+    def is_generator(self, info: FunctionInfo) -> bool:
+        if info.generator is None:
+            info.generator = info.module.yields and is_generator(info.node)
+        return info.generator
 
     def disabled(self, info: FunctionInfo) -> bool:
         """Whether torch.compiler.disable (or a known equivalent) keeps Dynamo out of a function."""

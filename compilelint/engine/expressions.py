@@ -236,10 +236,7 @@ class Expressions(Calls):
                 values.append(self.evaluate(operand))
         walrus = self.env
         self.env = saved
-        if saved is not None and walrus is not None and any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
-            for name in [n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]:
-                if name in walrus:
-                    self.bind(name, walrus[name])
+        self._keep_walrus(node, saved, walrus)
         return join_all(values) if values else UNKNOWN
 
     @staticmethod
@@ -434,7 +431,8 @@ class Expressions(Calls):
                     self.apply(narrow(self, operand, wanted), gates=False)
                     if self.env is None:
                         break
-                self._keep_walrus(node, saved)
+                inner, self.env = self.env, saved
+                self._keep_walrus(node, saved, inner)
                 return answer
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 truth = self.truth(operand, "not" if kind == "not" else kind, owner)
@@ -444,10 +442,9 @@ class Expressions(Calls):
             self.emit(Branch(node, self.site, self.statement, value, kind, owner))
         return self.truth_of(value)
 
-    def _keep_walrus(self, node: ast.AST, saved: Env | None) -> None:
-        inner = self.env
-        self.env = saved
-        if saved is None or inner is None:
+    def _keep_walrus(self, node: ast.AST, saved: Env | None, inner: Env | None) -> None:
+        """Names bound by `:=` in an operand outlive what its test told."""
+        if saved is None or inner is None or not self.module.has_walrus:
             return
         for child in ast.walk(node):
             if isinstance(child, ast.NamedExpr) and child.target.id in inner:

@@ -154,7 +154,7 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         return _register(run, instance, name, arguments, node)
     if name.endswith("_hook") and arguments.args:
-        _hook(run, instance, arguments.args[0], node)
+        hook(run, instance, arguments.args[0], node)
         return Instance(None, "torch.utils.hooks.RemovableHandle")
     if name == "compile":
         run.engine.add_compile_root(instance)
@@ -172,8 +172,9 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
         if isinstance(receiver, Instance) and instance.external:
             return nn.call(run, instance.external, instance, arguments, node)
         return run.call(instance, arguments, node) if name == "__call__" else nn.call(run, instance.external, instance, arguments, node)
-    if name in ("children", "modules"):
-        return Seq("generator", None, UNKNOWN)
+    if name in ("children", "modules", "named_children", "named_modules"):
+        child = Instance(None, "torch.nn.Module", origin=run.origin(node, "yields modules"))
+        return Seq("generator", None, Seq("tuple", (Scalar("str"), child)) if name.startswith("named") else child)
     return UNKNOWN
 
 
@@ -218,7 +219,7 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     return NONE
 
 
-def _hook(run: Calls, instance: Instance, function: Value, node: ast.AST) -> None:
+def hook(run: Calls, instance: Instance, function: Value, node: ast.AST) -> None:
     """A hook runs whenever its module does."""
     if isinstance(function, Function):
         output = Tensor(origin=run.origin(node, "is what a hook is given"))
@@ -227,13 +228,15 @@ def _hook(run: Calls, instance: Instance, function: Value, node: ast.AST) -> Non
 
 
 def _hook_arguments(run: Calls, function: Function, output: Tensor) -> dict[str, Value]:
-    names = [a.arg for a in function.info.node.args.posonlyargs + function.info.node.args.args]
+    """A hook's parameters: the module, what goes in, and last what comes out, unless its annotations say more."""
+    plain = [a.arg for a in function.info.node.args.posonlyargs + function.info.node.args.args]
     if function.bound is not None:
-        names = names[1:]
+        del plain[:1]
     known = dict(run.engine.parameters(function.info))
-    if len(names) >= 3 and isinstance(known.get(names[2], UNKNOWN), Unknown):
-        known[names[2]] = output
-    return {k: v for k, v in known.items() if k in names or k not in (function.info.node.args.args[:1] and [function.info.node.args.args[0].arg])}
+    arguments = {name: value for name, value in known.items() if function.bound is None or name in plain}
+    if len(plain) >= 3 and isinstance(arguments.get(plain[2]), Unknown):
+        arguments[plain[2]] = output
+    return arguments
 
 
 def call(run: Calls, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:

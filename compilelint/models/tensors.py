@@ -57,6 +57,12 @@ SHAPE_PRESERVING = frozenset(
     scatter_add scatter_ index_copy_ index_fill_ index_fill uniform_ normal_ bernoulli_ random_ detach_ pin_memory
     share_memory_ bitwise_not logical_not_ frac nan_to_num retain_grad lerp lerp_ addcmul addcdiv sort_""".split()
 )
+# views and moves of elements: the table has no dtype for some of them
+KEEPS_DTYPE = SHAPE_PRESERVING | frozenset(
+    """view reshape transpose permute unsqueeze squeeze expand flatten unflatten t swapaxes movedim narrow select index_select gather
+    repeat tile take diagonal unfold contiguous sum max min amax amin any all cumsum prod item where masked_scatter scatter_reduce
+    repeat_interleave take_along_dim rot90 fliplr flipud ravel expand_as view_as""".split()
+)
 REDUCTIONS = frozenset("sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp nansum nanmean aminmax".split())
 PAIRS = frozenset("max min median mode kthvalue cummax cummin sort topk aminmax".split())  # values and indices, given a dim
 TUPLES = frozenset("unbind chunk split split_with_sizes tensor_split hsplit vsplit dsplit".split())
@@ -238,11 +244,16 @@ def _general(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: 
         dtype = "int"
     elif bare in ("unsqueeze",) and tensor.rank is not None:
         rank = tensor.rank + 1
-    known = run.engine.tables.method_returns(name) if run.engine.tables is not None else "tensor"
-    if known not in ("tensor", None):
-        return _from_table(run, tensor, known, node)
+    says = run.engine.tables.method(f"Tensor.{name}")
+    known = says.get("returns")
     if known is None and name not in SHAPE_PRESERVING:
         return UNKNOWN
+    if known is not None and "tensor" not in known.split("|"):
+        return _from_table(run, tensor, known, node)
+    if dtype is tensor.dtype and says.get("dtype") not in (None, "same"):
+        dtype = says["dtype"]
+    elif "dtype" not in says and bare not in KEEPS_DTYPE:
+        dtype = None
     device = tensor.device
     for value in arguments.args:
         other = tensor_of(value)

@@ -124,10 +124,10 @@ def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "compares on the device"))
     if head == "torch.linalg" and last in ("svd", "qr", "eigh", "eig", "lu", "slogdet", "lstsq", "inv_ex", "cholesky_ex", "solve_ex"):
         return Seq("tuple", None, Tensor(device_of(*arguments.args), "float", origin=run.origin(node, "is a tensor", receiver)))
-    known = run.engine.tables.function_returns(f"{head}.{last}") if run.engine.tables is not None else "tensor"
-    if known is None or known == "tensor":
-        if known is None and last.startswith(("is_", "get_", "set_", "_")):
-            return UNKNOWN
+    known = run.engine.tables.function_returns(f"{head}.{last}")
+    if known is None and last.startswith(("is_", "get_", "set_", "_")):
+        return UNKNOWN
+    if known is None or "tensor" in known.split("|"):
         return _result(run, last, first, receiver, arguments, node)
     if known in ("bool", "int", "float", "str"):
         return Scalar(known)

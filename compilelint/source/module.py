@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -20,7 +23,7 @@ class FunctionInfo:
     node: Def | ast.Lambda
     cls: ClassInfo | None = None
     decorators: tuple[str, ...] = ()  # dotted source text, calls stripped; resolved by the engine
-    facts: object | None = None  # what a scan of the body tells, cached by the engine
+    generator: bool | None = None  # whether it yields; found by the engine when first asked
 
     @property
     def name(self) -> str:
@@ -51,8 +54,8 @@ class ClassInfo:
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
     attributes: dict[str, ast.AST] = field(default_factory=dict)  # class-level assignments: name → value or annotation node
     annotations: dict[str, ast.expr] = field(default_factory=dict)
-    stores: dict[str, list[FunctionInfo]] = field(default_factory=dict)  # self.<name> = … → the methods that do it
-    scope: object | None = None  # the frame it was defined in, when nested in a function
+    bodies: list[FunctionInfo] = field(default_factory=list)  # every function defined in it, overridden definitions too
+    _stores: dict[str, list[FunctionInfo]] | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +64,16 @@ class ClassInfo:
     @property
     def id(self) -> str:
         return f"{self.module.name}:{self.qualname}"
+
+    @property
+    def stores(self) -> dict[str, list[FunctionInfo]]:
+        """`self.<name> = …`: by name, the methods that do it."""
+        if self._stores is None:
+            self._stores = {}
+            for info in self.bodies:
+                for name in _self_stores(info.node):
+                    self._stores.setdefault(name, []).append(info)
+        return self._stores
 
 
 class Module:
@@ -98,7 +111,7 @@ class Module:
                     previous = cls.methods.get(node.name)
                     if previous is None or not any(n.endswith((".setter", ".deleter")) for n in names):
                         cls.methods[node.name] = info
-                _scan_self_stores(node, info, cls)
+                cls.bodies.append(info)
             self._index(node.body, f"{prefix}{node.name}.<locals>.", None)
         elif isinstance(node, ast.ClassDef):
             klass = ClassInfo(self, prefix + node.name, node)
@@ -133,24 +146,32 @@ class Module:
 
     @cached_property
     def lines(self) -> list[str]:
-        return self.text.splitlines()
+        """The lines as Python counts them: a form feed ends none."""
+        return _NEWLINE.split(self.text)
+
+    @cached_property
+    def yields(self) -> bool:
+        return "yield" in self.text
+
+    @cached_property
+    def has_walrus(self) -> bool:
+        return ":=" in self.text
 
 
-def _scan_self_stores(node: Def, info: FunctionInfo, cls: ClassInfo) -> None:
+def _self_stores(node: Def | ast.Lambda) -> list[str]:
     args = node.args.posonlyargs + node.args.args
     if not args:
-        return
+        return []
     me = args[0].arg
-    for child in ast.walk(node):
-        if (
-            isinstance(child, ast.Attribute)
-            and isinstance(child.ctx, ast.Store)
-            and isinstance(child.value, ast.Name)
-            and child.value.id == me
-        ):
-            users = cls.stores.setdefault(child.attr, [])
-            if not users or users[-1] is not info:
-                users.append(info)
+    names = {
+        child.attr: None
+        for child in ast.walk(node)
+        if isinstance(child, ast.Attribute)
+        and isinstance(child.ctx, ast.Store)
+        and isinstance(child.value, ast.Name)
+        and child.value.id == me
+    }
+    return list(names)
 
 
 def _dotted(node: ast.AST) -> str:
@@ -162,9 +183,14 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run at module level, those inside if, try, with and loops included."""
+    """Statements that run at module level, those inside if, try, with and loops included; not what only type checkers read."""
     for statement in body:
         yield statement
+        if isinstance(statement, ast.If) and _dotted(statement.test).rpartition(".")[2] == "TYPE_CHECKING":
+            # names are worth knowing, but a star there would have whole packages parsed
+            yield from (s for s in statement.body if not (isinstance(s, ast.ImportFrom) and s.names[0].name == "*"))
+            yield from _top_level(statement.orelse)
+            continue
         if isinstance(statement, ast.If | ast.Try | ast.With | ast.For | ast.While):
             for name in ("body", "orelse", "finalbody"):
                 yield from _top_level(getattr(statement, name, []))
