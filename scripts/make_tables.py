@@ -73,6 +73,7 @@ CONFIG = (
 )
 
 Json = dict[str, Any]
+RESHAPING = ("as_strided_", "resize_", "resize_as_", "resize_as_sparse_", "set_", "squeeze_", "unsqueeze_")
 
 
 # -- what comes back ---
@@ -122,13 +123,10 @@ def describe(overloads: list[signatures.Overload], seen: list[Json]) -> Json:
 def in_place(name: str, entry: Json) -> Json:
     """`add_` returns its receiver."""
     plain = name.rpartition(".")[2]
-    if (
-        plain.endswith("_")
-        and not plain.startswith("_")
-        and entry["returns"] == "tensor"
-        and not plain.startswith("resize")
-    ):
-        entry = {**entry, "dtype": "same", "rank": "same"}
+    if plain.endswith("_") and not plain.startswith("_") and entry["returns"] == "tensor":
+        entry = {**entry, "dtype": "same"}
+        if plain not in RESHAPING:
+            entry["rank"] = "same"
     return entry
 
 

@@ -22,7 +22,7 @@ SKIPPED = ("jiterator", "torch.ops", "_segment_reduce")
 
 def op_db() -> list[Any]:
     """torch's OpInfo database, also where its test-only dependency is not installed."""
-    if importlib.util.find_spec("expecttest") is None:
+    if "expecttest" not in sys.modules and importlib.util.find_spec("expecttest") is None:
         stub = types.ModuleType("expecttest")
         stub.TestCase = unittest.TestCase  # type: ignore[attr-defined]
         stub.ACCEPT = False  # type: ignore[attr-defined]

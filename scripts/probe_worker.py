@@ -129,9 +129,21 @@ def operator(index: int) -> list[dict[str, Any]]:
             except Exception:
                 continue
             verdict = dynamo().measure(call.function(), clones(call))
+            if verdict and not (inner := on_intermediate(call)):
+                on_input = {"signature": call.signature, "tags": [], **verdict}
+                results.append({"target": f"{target}[input]", "seen": [], "calls": [on_input]})
+                verdict = inner
             entry["calls"].append({"signature": call.signature, "tags": sorted(tags), **verdict})
         results.append(entry)
     return results
+
+
+def on_intermediate(call: opinfos.Call) -> dict[str, Any]:
+    """The verdict on an in-place call whose receiver was made in the function: more is allowed than on an input."""
+    if not call.target.endswith("_") or not call.source.startswith("a0."):
+        return {"gb_type": "", "effect": ""}
+    inner = opinfos.Call(call.target, "a0.clone()" + call.source[2:], call.signature, call.values, call.sample)
+    return dynamo().measure(inner.function(), clones(inner))
 
 
 FORMS = ("x", "x, y", "x, 0", "x, 1", "x, i", "[x, y]", "x, (2, 2)", "4", "")
@@ -167,6 +179,8 @@ def declared(target: str) -> dict[str, Any]:
         if kind(result) == "notimplementedtype":
             continue
         verdict = dynamo().measure(call.function(), clones(call))
+        if verdict and not on_intermediate(call):
+            verdict = {}
         entry = {"signature": f"({call.signature})", "tags": [], **verdict}
         return {"target": target, "seen": [observe(call, result)], "calls": [entry]}
     return {}
