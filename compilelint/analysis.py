@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import Call, Enter, Event, Site
 from compilelint.engine.regions import RANK, Regions
-from compilelint.engine.summary import Summary
+from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import UNKNOWN, Value
 from compilelint.finding import EFFECTS, Effect, Finding, FixPlan, Region, Severity, Span, Stats, TraceStep
 from compilelint.models import tables
@@ -219,8 +219,25 @@ class Analyser:
     # -- from events to findings -----------------------------------------------------------------------------------
 
     def _findings(self, summary: Summary, regions: Regions, build_fixes: bool) -> Iterable[Finding]:
-        for event in summary.events:
-            region = regions.at(summary, event.site)
+        if not is_cached(summary):
+            yield from self._findings_of(summary.events, summary, regions, build_fixes)
+        for edge in summary.edges:
+            if is_cached(edge.callee):
+                # Dynamo reports what breaks in a cached function at the call, and it is mended there
+                for finding in self._findings_of(edge.callee.events, edge.callee, regions, False, at=(summary, edge)):
+                    where = replace(finding, span=span_of(summary.module, edge.node), statement_line=edge.statement.lineno, fix=None)
+                    yield replace(where, message=f"{finding.message} (in `{edge.callee.name}`, line {finding.span.line})")
+
+    def _findings_of(
+        self,
+        events: Iterable[Event],
+        summary: Summary,
+        regions: Regions,
+        build_fixes: bool,
+        at: tuple[Summary, Edge] | None = None,
+    ) -> Iterable[Finding]:
+        for event in events:
+            region = regions.at(summary, event.site) if at is None else regions.at(at[0], at[1].site)
             context = SiteContext(self, summary, event, region)
             for rule, check in self.dispatch.checks(event):
                 try:
@@ -326,6 +343,12 @@ class Analyser:
                 self.engine.keep_values.clear()
             found = self._values[summary] = again.values or {}
         return found
+
+
+def is_cached(summary: Summary) -> bool:
+    """Whether a function is wrapped by functools.lru_cache or cache."""
+    decorators = summary.info.decorators if summary.info is not None else ()
+    return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
 
 
 def _weight(finding: Finding) -> tuple[int, int, int]:

@@ -146,7 +146,7 @@ class Calls(Frame):
         bound = self.bind_arguments(function, arguments)
         summary = self.engine.call(function, bound)
         if not self.silent:
-            self.engine.edge(self.summary, summary, self.site, compiled, self.engine.disabled(info))
+            self.engine.edge(self.summary, summary, self.site, node, self.statement, compiled)
         self._take_writes(function, summary.self_writes)
         if self.engine.is_generator(info):
             return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
@@ -281,7 +281,11 @@ class Calls(Frame):
 
     def call_external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         result = torch_api.call(self, name, arguments, node)
-        self._tell_call(name, arguments, None, result, node)
+        receiver: Value | None = None
+        if name.startswith("torch.ops."):
+            if self.engine.unregistered("::".join(name.split(".")[2:4]), self.module):
+                receiver = Instance(None, "torch.library.CustomOpDef", attrs={"unregistered": Const(True)})
+        self._tell_call(name, arguments, receiver, result, node)
         return result
 
     def call_external_instance(self, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:
@@ -290,7 +294,13 @@ class Calls(Frame):
             result = nn.call(self, instance.external, instance, arguments, node)
             self._tell_call(f"{instance.external}.__call__", arguments, instance, result, node)
             return result
-        result = objects.call(self, instance, arguments, node)
+        if instance.external == "torch.library.CustomOpDef":
+            # its body is opaque to Dynamo: known for the result's sake alone
+            self.silent += 1
+            result = self.call(instance.attrs.get("function", UNKNOWN), arguments, node)
+            self.silent -= 1
+        else:
+            result = objects.call(self, instance, arguments, node)
         self._tell_call(f"{instance.external}.__call__", arguments, instance, result, node)
         return result
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from compilelint.engine.annotations import annotated
+from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import is_generator
 from compilelint.engine.scope import Scope
@@ -73,6 +74,7 @@ class Engine:
         self._attrs: dict[ClassInfo, dict[str, Value]] = {}
         self._attr_pending: set[tuple[ClassInfo, str]] = set()
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
+        self._operators: dict[str, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -271,11 +273,28 @@ class Engine:
             if isinstance(target, External):
                 if target.name == "torch.compile":
                     value = Compiled(value)
+                elif target.name in ("torch.library.custom_op", "torch.library.triton_op") and call is not None and call.args:
+                    value = self.operator(call.args[0], value, info.module)
                 elif target.name == "functools.partial" and call is not None and call.args:
                     inner = scope.static(call.args[0])
                     if isinstance(inner, External) and inner.name == "torch.compile":
                         value = Compiled(value)
         return value
+
+    def operator(self, name: ast.expr, function: Value, module: Module) -> Value:
+        """What `custom_op` makes of a function: an operator, of which it is known whether it has a fake implementation."""
+        qualified = name.value if isinstance(name, ast.Constant) else None
+        attrs = {"function": function}
+        if self.unregistered(qualified, module):
+            attrs["unregistered"] = Const(True)
+        return Instance(None, "torch.library.CustomOpDef", attrs=attrs, origin=Origin(str(module.path), name, "names the operator"))
+
+    def unregistered(self, qualified: object, module: Module) -> bool:
+        """Whether a custom operator is defined in a module, and without a fake implementation."""
+        known = self._operators.get(module.name)
+        if known is None:
+            known = self._operators[module.name] = operators(module)
+        return known.get(qualified) is False if isinstance(qualified, str) else False
 
     def is_generator(self, info: FunctionInfo) -> bool:
         if info.generator is None:
@@ -454,5 +473,8 @@ class Engine:
     def hit(self, bound: str) -> None:
         self.bounds[bound] = self.bounds.get(bound, 0) + 1
 
-    def edge(self, caller: Summary, callee: Summary, site: Site, compiled: bool, disabled: bool) -> None:
-        caller.edges.append(Edge(callee, site, compiled, disabled))
+    def edge(
+        self, caller: Summary, callee: Summary, site: Site, node: ast.AST, statement: ast.stmt, compiled: bool
+    ) -> None:
+        disabled = callee.info is not None and self.disabled(callee.info)
+        caller.edges.append(Edge(callee, site, node, statement, compiled, disabled))

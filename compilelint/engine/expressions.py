@@ -15,6 +15,7 @@ from compilelint.engine.values import (
     NONE,
     UNKNOWN,
     Class,
+    Compiled,
     Const,
     Device,
     External,
@@ -23,6 +24,7 @@ from compilelint.engine.values import (
     Instance,
     Map,
     Method,
+    Partial,
     Scalar,
     Seq,
     Tensor,
@@ -102,9 +104,24 @@ class Expressions(Calls):
                 return join_all(found) if found else UNKNOWN
             case Function() | Unknown():
                 return UNKNOWN
-        if hasattr(base, "inner"):
+        if isinstance(base, Compiled):
             return self.attribute(base.inner, name, node)
+        if isinstance(base, Class) and name == "apply":
+            return self._autograd_apply(base)
         return self.engine.member(base, name)
+
+    def _autograd_apply(self, base: Class) -> Value:
+        """`Function.apply`: forward runs with a context, and some time later backward."""
+        if "torch.autograd.Function" not in self.engine.bases(base.info):
+            return self.engine.member(base, "apply")
+        backward = self.engine.method(base.info, "backward")
+        if backward is not None and not self.silent:
+            self.engine.edge(self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, False)
+        forward = self.engine.method(base.info, "forward")
+        if forward is None:
+            return UNKNOWN
+        context = Instance(None, "torch.autograd.function.FunctionCtx")
+        return Partial(Function(forward), (context,) if self.engine.method(base.info, "setup_context") is None else ())
 
     # -- containers ------------------------------------------------------------------------------------------------
 
@@ -255,7 +272,7 @@ class Expressions(Calls):
         result: Value = UNKNOWN
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
-            if self.has_tensor(left) or self.has_tensor(right):
+            if self.has_tensor(left) or self.has_tensor(right) or self._hold_tensors(left, right):
                 if self.wants(Compare):
                     self.emit(Compare(node, self.site, self.statement, left, right, _SYMBOLS[type(op)]))
             if len(node.ops) > 1 and self.wants(Branch):
@@ -266,6 +283,13 @@ class Expressions(Calls):
             result = operators.compare(self, node, type(op), left, right)
             left = right
         return result
+
+    def _hold_tensors(self, left: Value, right: Value) -> bool:
+        """Whether two containers are compared that certainly hold tensors."""
+        return all(
+            isinstance(v, Seq) and v.items is not None and any(tensor_of(item) is not None for item in v.items)
+            for v in (left, right)
+        )
 
     def _ifexp(self, node: ast.IfExp) -> Value:
         truth = self.truth(node.test, "ifexp", node)

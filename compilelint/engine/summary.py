@@ -12,10 +12,12 @@ from compilelint.source.module import FunctionInfo, Module
 
 @dataclass(slots=True, eq=False)
 class Edge:
-    """A call from one context to another. `compiled`: through torch.compile; `disabled`: through compiler.disable."""
+    """A call from one context to another, at `node`. `compiled`: through torch.compile; `disabled`: through compiler.disable."""
 
     callee: Summary
     site: Site
+    node: ast.AST
+    statement: ast.stmt
     compiled: bool = False
     disabled: bool = False
 
