@@ -56,7 +56,8 @@ def measured(folder: Path, text: str, target: str = "m.py:make", inputs: tuple[s
 
 def verified(tmp_path: Path, before: str, after: str) -> VerifyResult:
     one, two = measured(tmp_path / "before", before), measured(tmp_path / "after", after)
-    checks = compare(one.side, two.side, one.values, two.values)
+    one.nudge()
+    checks = compare(one.side, two.side, one.values, two.values, one.nudged)
     return VerifyResult("m.py:make", "cpu", one.side, two.side, "eager", checks, judge(one.side, two.side))
 
 
@@ -88,6 +89,39 @@ def test_other_outputs(tmp_path: Path) -> None:
 def test_rounding_is_no_difference(tmp_path: Path) -> None:
     result = verified(tmp_path, plain("return (x * weight).sum()"), plain("return sum(x * weight)"))
     assert all(check.equal for check in result.checks), result.problems
+
+
+ADAM = """
+    import torch
+
+    def make():
+        weight = torch.nn.Parameter(torch.linspace(0.5, 1.5, 64))
+        optimizer = torch.optim.Adam([weight], lr=1e-3, eps=1e-12)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = LOSS
+            loss.backward()
+            optimizer.step()
+            return weight.detach().clone()
+
+        return step, (torch.linspace(1, 3, 64),)
+"""
+
+
+def test_what_rounding_alone_moves_is_no_difference(tmp_path: Path) -> None:
+    """A gradient that is nothing but rounding: Adam steps along its sign."""
+    before, after = (
+        ADAM.replace("LOSS", loss)
+        for loss in (
+            "(weight * (x / 3) - weight * (x * (1 / 3))).sum()",
+            "(weight * (x * 0.7 / 2.1) - weight * (x / 3)).sum()",
+        )
+    )
+    result = verified(tmp_path, before, after)
+    assert all(check.equal for check in result.checks), result.problems
+    one, two = (measured(tmp_path / str(i), text).values["eager"] for i, text in enumerate((before, after)))
+    assert (one["call 1 output"] - two["call 1 output"]).abs().max() > 1e-4, "more than the tolerance of float32"
 
 
 def test_other_gradients_alone(tmp_path: Path) -> None:

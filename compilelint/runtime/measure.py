@@ -40,12 +40,39 @@ class Measurement:
         if self.device.type == "cuda":
             self.side.device_name = torch.cuda.get_device_name(self.device)
         self.values: dict[ModeName, Values] = {"eager": {}, "compiled": {}}
+        self.nudged: Values = {}  # the eager values, from numbers that are off by a rounding error
         self.random = False  # whether the program draws random numbers
 
     def run(self) -> Side:
         self.side.eager = self._eager()
         self.side.compiled = self._compiled()
         return self.side
+
+    def nudge(self) -> None:
+        """Run eagerly once more, from numbers that are off by a rounding error: what changes then is noise, such as the
+        direction in which Adam moves a parameter whose gradient is zero but for rounding."""
+        with torch.compiler.set_stance("force_eager"):
+            runner = Runner(self._nudged_program(), self.device)
+            with _quiet(), contextlib.suppress(*UserError):
+                for index in range(CALLS):
+                    self.report(f"eager, inputs off by a rounding error: call {index + 1} of {CALLS}")
+                    out, arguments = runner.call(index)
+                    self.nudged.update(runner.outputs(index, out))
+                    runner.backward()
+                    self.nudged.update(runner.effects(index, arguments))
+            self.nudged.update(runner.state())
+
+    def _nudged_program(self) -> Program:
+        program = self.loader.make()
+        generator = torch.Generator().manual_seed(SEED)
+        leaves = [*(value for _, value in program.named_state()), *program.tensors()]
+        with torch.no_grad():
+            for leaf in {
+                id(leaf): leaf for leaf in leaves if leaf.is_floating_point() and leaf.is_contiguous()
+            }.values():
+                signs = torch.randint(0, 2, leaf.shape, generator=generator).mul_(2).sub_(1).to(leaf.device)
+                leaf.mul_((1 + 4 * torch.finfo(leaf.dtype).eps * signs).to(leaf.dtype))
+        return program
 
     def _eager(self) -> Mode:
         """Nothing compiled: where the target calls torch.compile itself, its code runs as if it had not."""
@@ -122,24 +149,19 @@ class Measurement:
                 try:
                     out, arguments = runner.call(index)
                     self.random = self.random or runner.drew
-                    values.update((key, kept(leaf)) for key, leaf in flatten(out, f"call {index + 1} output"))
-                    runner.backward(index)
+                    values.update(runner.outputs(index, out))
+                    runner.backward()
                 except UserError as error:
                     mode.exception = f"{type(error).__name__}: {_first_line(error)}"
                     mode.exception_at = _place(error, self.places)
                     break
                 finally:
                     mode.calls += 1
-                for key, leaf in runner.gradients(arguments):
-                    values[f"call {index + 1} gradient of {key}"] = kept(leaf)
-                for key, leaf in runner.changed(arguments):
-                    values[f"call {index + 1} changed {key}"] = kept(leaf)
-                    if key not in mode.mutated:
-                        mode.mutated.append(key)
+                values.update(runner.effects(index, arguments))
+                mode.mutated += [key for key, _ in runner.changed(arguments) if key not in mode.mutated]
                 if idle():
                     return mode, runner
-        for key, leaf in runner.program.named_state():
-            values[f"state {key}"] = kept(leaf)
+        values.update(runner.state())
         mode.backward, mode.printed = runner.has_backward, printed.getvalue()
         return mode, runner
 
@@ -241,7 +263,7 @@ class Runner:
         ]
         return out
 
-    def backward(self, index: int) -> None:
+    def backward(self) -> None:
         """From every differentiable output at once, each with fixed weights: in a plain sum errors may cancel."""
         if self._out:
             self.has_backward = True
@@ -252,7 +274,7 @@ class Runner:
 
     def again(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> None:
         self._forward(arguments)
-        self.backward(0)
+        self.backward()
 
     def _cotangent(self, leaf: torch.Tensor) -> torch.Tensor:
         key = (tuple(leaf.shape), leaf.dtype, leaf.device)
@@ -269,6 +291,18 @@ class Runner:
 
     def tensors(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[torch.Tensor]:
         return (leaf for _, leaf in _argument_leaves(arguments) if isinstance(leaf, torch.Tensor))
+
+    def outputs(self, index: int, out: Any) -> Values:
+        return {key: kept(leaf) for key, leaf in flatten(out, f"call {index + 1} output")}
+
+    def effects(self, index: int, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Values:
+        """What a call left behind: gradients, and the new values of inputs that it wrote into."""
+        values = {f"call {index + 1} gradient of {key}": kept(leaf) for key, leaf in self.gradients(arguments)}
+        values.update((f"call {index + 1} changed {key}", kept(leaf)) for key, leaf in self.changed(arguments))
+        return values
+
+    def state(self) -> Values:
+        return {f"state {key}": kept(leaf) for key, leaf in self.program.named_state()}
 
     def gradients(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
         for name, parameter in self.program.parameters().items():

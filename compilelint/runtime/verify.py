@@ -104,6 +104,7 @@ class _Run:
             "other_root": str(self.trees["after" if name == "before" else "before"].root),
             "roots": [str(tree.root), *([str(file.parent)] if file and elsewhere else [])],
             "values": self._values(name),
+            "nudge": name == "before",
         }
         path = _import_path(tree, file)
         try:
@@ -138,7 +139,7 @@ class _Run:
         return [Check(**check) for check in answer["checks"]]
 
     def _values(self, name: str) -> dict[str, str]:
-        return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in MODES}
+        return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in (*MODES, "nudged")}
 
     def _file(self, name: str) -> tuple[Path | None, bool]:
         """Where TARGET's file is for this side, and whether that is the other side's: a script written for the

@@ -75,6 +75,9 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
         raise UsageProblem(f"{request['label']}: imported {strays[0]} of the other version")
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
+    if request["nudge"]:
+        measurement.nudge()
+        save(measurement.nudged, request["values"]["nudged"])
     return {"side": asdict(side)}
 
 
@@ -116,7 +119,8 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
         return {mode: load(files[mode]) for mode in MODES}
 
     before, after = side_from_json(request["before"]), side_from_json(request["after"])
-    checks = compare(before, after, values(request["before_values"]), values(request["after_values"]))
+    nudged = load(request["before_values"]["nudged"])
+    checks = compare(before, after, values(request["before_values"]), values(request["after_values"]), nudged)
     return {"checks": [asdict(check) for check in checks]}
 
 
