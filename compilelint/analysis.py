@@ -13,10 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import Call, Enter, Event, Site
-from compilelint.engine.regions import RANK, Regions
+from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import UNKNOWN, Value
-from compilelint.finding import EFFECTS, Effect, Finding, FixPlan, Region, Severity, Span, Stats, TraceStep
+from compilelint.finding import (
+    EFFECTS,
+    Effect,
+    Finding,
+    FixPlan,
+    Region,
+    Severity,
+    Span,
+    Stats,
+    TraceStep,
+    one_per_site,
+)
 from compilelint.models import tables
 from compilelint.sdk import Check, Report, Rule
 from compilelint.source.module import FunctionInfo, Module
@@ -28,6 +39,7 @@ if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
 RECURSION_LIMIT = 12_000
+FEW = 40  # files whose garbage can wait
 
 
 @dataclass(slots=True)
@@ -174,16 +186,11 @@ class Analyser:
                 self._interpret(module)
         ours = {str(path) for path in self.project_paths}
         regions = Regions(self.engine, self.settings.roots)
-        kept: dict[tuple[str, int, int, str], Finding] = {}
+        found: list[Finding] = []
         for summary in self.engine.summaries():
-            if str(summary.module.path) not in ours:
-                continue  # followed, not asked for
-            for finding in self._findings(summary, regions, build_fixes):
-                key = (finding.span.path, finding.span.line, finding.span.column, finding.code)
-                other = kept.get(key)
-                if other is None or _weight(finding) > _weight(other):
-                    kept[key] = finding
-        self.result.findings = sorted(kept.values(), key=lambda f: f.sort_key)
+            if str(summary.module.path) in ours:  # what is outside was followed, not asked for
+                found.extend(self._findings(summary, regions, build_fixes))
+        self.result.findings = one_per_site(found)
         self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
         self.result.unreadable = {p: e for p, e in self.project.errors.items() if p in set(self.paths)}
@@ -225,8 +232,12 @@ class Analyser:
             if is_cached(edge.callee):
                 # Dynamo reports what breaks in a cached function at the call, and it is mended there
                 for finding in self._findings_of(edge.callee.events, edge.callee, regions, False, at=(summary, edge)):
-                    where = replace(finding, span=span_of(summary.module, edge.node), statement_line=edge.statement.lineno, fix=None)
-                    yield replace(where, message=f"{finding.message} (in `{edge.callee.name}`, line {finding.span.line})")
+                    where = replace(
+                        finding, span=span_of(summary.module, edge.node), statement_line=edge.statement.lineno, fix=None
+                    )
+                    yield replace(
+                        where, message=f"{finding.message} (in `{edge.callee.name}`, line {finding.span.line})"
+                    )
 
     def _findings_of(
         self,
@@ -278,7 +289,9 @@ class Analyser:
             span=span_of(summary.module, report.node),
             message=report.message,
             region=region,
-            gb_types=tuple(report.gb_types if report.gb_types is not None else rule.gb_types) if "graph-break" in effects else (),
+            gb_types=tuple(report.gb_types if report.gb_types is not None else rule.gb_types)
+            if "graph-break" in effects
+            else (),
             hint=report.hint,
             trace=_trace(report.because),
             fix=fix,
@@ -332,7 +345,12 @@ class Analyser:
             from compilelint.engine.run import Run
 
             again = Summary(
-                summary.module, summary.info, dict(summary.arguments), summary.generic, closure=summary.closure, bound=summary.bound
+                summary.module,
+                summary.info,
+                dict(summary.arguments),
+                summary.generic,
+                closure=summary.closure,
+                bound=summary.bound,
             )
             self.engine.keep_values.add(summary.info or summary.module)
             try:
@@ -351,15 +369,15 @@ def is_cached(summary: Summary) -> bool:
     return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
 
 
-def _weight(finding: Finding) -> tuple[int, int, int]:
-    return (finding.severity.rank, RANK[finding.region.kind], len(finding.effects))
-
-
 def _severity(effects: Sequence[Effect], region: Region, site: Site) -> Severity:
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
     if "graph-break" in effects:
-        return Severity.ERROR if region.kind == "compiled" or site.loops and region.kind == "forward" else Severity.WARNING
+        return (
+            Severity.ERROR
+            if region.kind == "compiled" or (site.loops and region.kind == "forward")
+            else Severity.WARNING
+        )
     return Severity.NOTE if {"every-n", "once"} & site.gates else Severity.WARNING
 
 
@@ -383,7 +401,9 @@ def span_of(module: Module, node: ast.AST) -> Span:
     line = getattr(node, "lineno", 1)
     end = getattr(node, "end_lineno", None) or line
     column = _column(module, line, getattr(node, "col_offset", 0))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.If | ast.With):
+    if isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.If | ast.With
+    ):
         end, stop = _header_end(module, node)
     else:
         stop = _column(module, end, getattr(node, "end_col_offset", None) or 0)
@@ -425,3 +445,5 @@ def analyse(
         sys.setrecursionlimit(limit)
         if collecting:
             gc.enable()
+            if len(paths) > FEW:
+                gc.collect()  # the trees of this part, before the next one's are made

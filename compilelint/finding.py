@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 
@@ -97,6 +98,33 @@ class Finding:
     @property
     def sort_key(self) -> tuple[str, int, int, str]:
         return (self.span.path, self.span.line, self.span.column, self.code)
+
+
+_HOTTEST: tuple[RegionKind, ...] = ("compiled", "forward", "step", "library", "cold")
+
+
+def one_per_site(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for each span, sorted: the gravest that any context gave, with the effects of all of them."""
+    best: dict[Span, Finding] = {}
+    for finding in sorted(findings, key=_gravest_first):
+        known = best.get(finding.span)
+        if known is None:
+            best[finding.span] = finding
+        elif not set(finding.effects) <= set(known.effects):
+            effects = tuple(e for e in EFFECTS if e in known.effects or e in finding.effects)
+            best[finding.span] = replace(known, effects=effects)
+    return sorted(best.values(), key=lambda finding: finding.sort_key)
+
+
+def _gravest_first(finding: Finding) -> tuple[object, ...]:
+    return (
+        -finding.severity.rank,
+        _HOTTEST.index(finding.region.kind),
+        -len(finding.effects),
+        finding.code,
+        finding.region.root,
+        finding.message,
+    )
 
 
 @dataclass(slots=True)

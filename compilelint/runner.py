@@ -18,7 +18,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compilelint.finding import Finding, Region, Severity, Span, Stats
+from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
 from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import mentions_torch
 from compilelint.source.project import SourceError, parse, read_text
@@ -62,7 +62,7 @@ def run(
     whole = Part(tuple(paths), tuple(paths), settings, build_fixes, texts)
     parts = list(_split(whole, jobs)) if jobs > 1 else [whole]
     outcome = _several(parts, min(jobs, len(parts))) if len(parts) > 1 else _guarded(whole)
-    outcome.findings = strongest(outcome.findings)
+    outcome.findings = one_per_site(outcome.findings)
     outcome.errors.sort(key=lambda error: (str(error.path), error.line))
     return outcome
 
@@ -72,18 +72,6 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def strongest(findings: Sequence[Finding]) -> list[Finding]:
-    """One finding a site, sorted: of those with the same code and span the gravest."""
-    hottest = ("compiled", "step", "forward", "library", "cold")
-    best: dict[tuple[str, Span], Finding] = {}
-    for finding in sorted(
-        findings,
-        key=lambda f: (-f.severity.rank, hottest.index(f.region.kind), -len(f.effects), f.region.root, f.message),
-    ):
-        best.setdefault((finding.code, finding.span), finding)
-    return sorted(best.values(), key=lambda finding: finding.sort_key)
 
 
 def work(part: Part) -> Outcome:

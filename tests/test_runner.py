@@ -12,9 +12,9 @@ import pytest
 
 from compilelint import runner
 from compilelint.config import Settings
-from compilelint.finding import Finding, Region, RegionKind, Severity, Span
+from compilelint.finding import Finding, Region, RegionKind, Severity, Span, one_per_site
 from compilelint.registry import HEADINGS
-from compilelint.runner import Outcome, Part, run, strongest
+from compilelint.runner import Outcome, Part, run
 
 CODE = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x * x.sum().item()\n"
 
@@ -27,14 +27,14 @@ def finding(severity: Severity, kind: RegionKind, *effects: str, root: str = "")
 def test_the_gravest_of_a_site_stays() -> None:
     weak = finding(Severity.WARNING, "library", "sync")
     strong = finding(Severity.ERROR, "compiled", "graph-break", root="m:f")
-    (left,) = strongest([weak, strong, weak])
+    (left,) = one_per_site([weak, strong, weak])
     assert left == strong
 
 
 def test_order_does_not_matter() -> None:
     found = [finding(Severity.ERROR, "compiled", "sync", root=root) for root in ("m:b", "m:a")]
-    assert strongest(found) == strongest(found[::-1])
-    assert strongest(found)[0].region.root == "m:a"
+    assert one_per_site(found) == one_per_site(found[::-1])
+    assert one_per_site(found)[0].region.root == "m:a"
 
 
 def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:

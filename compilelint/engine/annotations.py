@@ -42,7 +42,14 @@ TENSOR_TYPES: dict[str, str | None] = {
     "torch.autograd.Variable": None,
     "torch.types.Tensor": None,
 }
-SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "complex": "number", "torch.types.Number": "number"}
+SCALARS = {
+    "int": "int",
+    "float": "float",
+    "bool": "bool",
+    "str": "str",
+    "complex": "number",
+    "torch.types.Number": "number",
+}
 SEQUENCES = {
     "list", "typing.List", "typing.Sequence", "collections.abc.Sequence", "typing.Iterable", "collections.abc.Iterable",
     "typing.Iterator", "collections.abc.Iterator", "typing.MutableSequence", "collections.abc.MutableSequence",
@@ -55,7 +62,15 @@ MAPS = {
     "collections.abc.MutableMapping", "typing.OrderedDict", "collections.OrderedDict", "collections.defaultdict",
     "typing.DefaultDict",
 }  # fmt: skip
-JAXTYPING = {"Float": "float", "Int": "int", "Bool": "bool", "Integer": "int", "Shaped": None, "Num": None, "UInt8": "int"}
+JAXTYPING = {
+    "Float": "float",
+    "Int": "int",
+    "Bool": "bool",
+    "Integer": "int",
+    "Shaped": None,
+    "Num": None,
+    "UInt8": "int",
+}
 
 
 def annotated(
@@ -114,7 +129,11 @@ class _Reader:
         if name == "torch.Size":
             return Seq("size", None, Scalar("int", Flow.SYMBOLIC))
         last = name.rpartition(".")[2]
-        if "." in name and last[:1].isupper() and not name.startswith(("typing.", "collections.abc.", "typing_extensions.")):
+        if (
+            "." in name
+            and last[:1].isupper()
+            and not name.startswith(("typing.", "collections.abc.", "typing_extensions."))
+        ):
             return Instance(None, name, origin=Origin(self.path, at, "is annotated"))
         if name in ("torch.device", "torch.dtype"):
             return Instance(None, name)

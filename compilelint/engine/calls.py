@@ -37,7 +37,6 @@ from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
-
 HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -124,7 +123,10 @@ class Calls(Frame):
                 return self.call_instance(callee, arguments, node, compiled)
             case Partial():
                 merged = Arguments(
-                    [*callee.args, *arguments.args], {**callee.kwargs, **arguments.kwargs}, arguments.starred, arguments.node
+                    [*callee.args, *arguments.args],
+                    {**callee.kwargs, **arguments.kwargs},
+                    arguments.starred,
+                    arguments.node,
                 )
                 return self.call(callee.func, merged, node, compiled)
             case Compiled():
@@ -246,7 +248,9 @@ class Calls(Frame):
                         return nn.call(self, base, Instance(None, base, attrs=instance.attrs), arguments, node)
         if method is None:
             return UNKNOWN
-        return self.call(self.engine.decorated(Function(method, bound=instance), method, self.scope), arguments, node, compiled)
+        return self.call(
+            self.engine.decorated(Function(method, bound=instance), method, self.scope), arguments, node, compiled
+        )
 
     def _in_loop_module(self) -> None:
         for loop in self.loops:
@@ -425,13 +429,17 @@ class Calls(Frame):
                 if value.info is not None:
                     iterator = self.engine.method(value.info, "__iter__")
                     if iterator is not None:
-                        result = self.call_function(Function(iterator, bound=value), Arguments([], {}, False, None), node)
+                        result = self.call_function(
+                            Function(iterator, bound=value), Arguments([], {}, False, None), node
+                        )
                         return result.any_item() if isinstance(result, Seq) else UNKNOWN
                 return UNKNOWN
             case Const(value=str()) | Scalar(type="str"):
                 return Scalar("str", Flow.STATIC)
             case Union():
-                found = [self.element_of(v, node) for v in value.options if not (isinstance(v, Const) and v.value is None)]
+                found = [
+                    self.element_of(v, node) for v in value.options if not (isinstance(v, Const) and v.value is None)
+                ]
                 return join_all(found) if found else UNKNOWN
         return UNKNOWN
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from compilelint.engine.annotations import annotated
@@ -139,15 +139,17 @@ class Engine:
         names = [b for b in self.mro(info) if isinstance(b, str)]
         foreign = [n for n in names if n not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol")]
         if foreign and "torch.nn.Module" not in names and "torch.autograd.Function" not in names:
-            if any(n.startswith("torch.nn.") for n in names):
-                names.append("torch.nn.Module")
-            elif any(isinstance(b, ClassInfo) and "forward" in b.methods for b in self.mro(info)):
+            if any(n.startswith("torch.nn.") for n in names) or any(
+                isinstance(b, ClassInfo) and "forward" in b.methods for b in self.mro(info)
+            ):
                 names.append("torch.nn.Module")
         if any(n.startswith("torch.optim.") for n in names):
             names.append("torch.optim.Optimizer")
         return tuple(n for n in names if n != "?")
 
-    def instance(self, info: ClassInfo, origin: Origin | None = None, attrs: Mapping[str, Value] | None = None) -> Instance:
+    def instance(
+        self, info: ClassInfo, origin: Origin | None = None, attrs: Mapping[str, Value] | None = None
+    ) -> Instance:
         return Instance(info, "", self.bases(info), attrs or {}, origin=origin)
 
     def method(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> FunctionInfo | None:
@@ -273,7 +275,11 @@ class Engine:
             if isinstance(target, External):
                 if target.name == "torch.compile":
                     value = Compiled(value)
-                elif target.name in ("torch.library.custom_op", "torch.library.triton_op") and call is not None and call.args:
+                elif (
+                    target.name in ("torch.library.custom_op", "torch.library.triton_op")
+                    and call is not None
+                    and call.args
+                ):
                     value = self.operator(call.args[0], value, info.module)
                 elif target.name == "functools.partial" and call is not None and call.args:
                     inner = scope.static(call.args[0])
@@ -287,7 +293,9 @@ class Engine:
         attrs = {"function": function}
         if self.unregistered(qualified, module):
             attrs["unregistered"] = Const(True)
-        return Instance(None, "torch.library.CustomOpDef", attrs=attrs, origin=Origin(str(module.path), name, "names the operator"))
+        return Instance(
+            None, "torch.library.CustomOpDef", attrs=attrs, origin=Origin(str(module.path), name, "names the operator")
+        )
 
     def unregistered(self, qualified: object, module: Module) -> bool:
         """Whether a custom operator is defined in a module, and without a fake implementation."""
@@ -308,7 +316,11 @@ class Engine:
         scope = self.scope(info.module)
         for node in info.node.decorator_list:
             target = scope.static(node.func if isinstance(node, ast.Call) else node)
-            if isinstance(target, External) and target.name in ("torch.compiler.disable", "torch.jit.unused", "torch.jit.ignore"):
+            if isinstance(target, External) and target.name in (
+                "torch.compiler.disable",
+                "torch.jit.unused",
+                "torch.jit.ignore",
+            ):
                 return target.name == "torch.compiler.disable"
         return False
 
@@ -371,7 +383,9 @@ class Engine:
             return self.call(Function(info, bound=bound), dict(self.parameters(info)), generic=True)
         found = self._generic.get(info)
         if found is None:
-            found = self._generic[info] = Summary(info.module, info, dict(self.parameters(info)), generic=True, bound=bound)
+            found = self._generic[info] = Summary(
+                info.module, info, dict(self.parameters(info)), generic=True, bound=bound
+            )
             self._interpret(found)
         return found
 

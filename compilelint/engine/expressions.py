@@ -116,7 +116,9 @@ class Expressions(Calls):
             return self.engine.member(base, "apply")
         backward = self.engine.method(base.info, "backward")
         if backward is not None and not self.silent:
-            self.engine.edge(self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, False)
+            self.engine.edge(
+                self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, False
+            )
         forward = self.engine.method(base.info, "forward")
         if forward is None:
             return UNKNOWN
@@ -262,7 +264,11 @@ class Expressions(Calls):
         if truth and isinstance(value, Union):
             kept = tuple(v for v in value.options if not (isinstance(v, Const) and not v.value))
             return kept[0] if len(kept) == 1 else Union(kept, origin=value.origin) if kept else UNKNOWN
-        if not truth and isinstance(value, Union) and any(isinstance(v, Const) and v.value is None for v in value.options):
+        if (
+            not truth
+            and isinstance(value, Union)
+            and any(isinstance(v, Const) and v.value is None for v in value.options)
+        ):
             kept = tuple(v for v in value.options if not isinstance(v, Instance | Function | Class))
             return kept[0] if len(kept) == 1 else Union(kept, origin=value.origin)
         return value
@@ -377,7 +383,9 @@ class Expressions(Calls):
                         if tensor_of(value) is not None and self.wants(Convert):
                             self.emit(Convert(bound, self.site, self.statement, value, "slice"))
         if isinstance(node, ast.Tuple):
-            return Seq("tuple", tuple(External("slice") if isinstance(p, ast.Slice) else self.evaluate(p) for p in parts))
+            return Seq(
+                "tuple", tuple(External("slice") if isinstance(p, ast.Slice) else self.evaluate(p) for p in parts)
+            )
         if isinstance(node, ast.Slice):
             return External("slice")
         value = self.evaluate(node)
@@ -476,9 +484,7 @@ class Expressions(Calls):
 
     @staticmethod
     def _testable(value: Value) -> bool:
-        return any(
-            isinstance(v, Tensor) or (isinstance(v, Scalar) and v.flow is Flow.DATA) for v in options(value)
-        )
+        return any(isinstance(v, Tensor) or (isinstance(v, Scalar) and v.flow is Flow.DATA) for v in options(value))
 
     def truth_of(self, value: Value) -> bool | None:
         match value:
@@ -522,7 +528,8 @@ class Expressions(Calls):
 
     def is_loader(self, value: Value) -> bool:
         return isinstance(value, Instance) and (
-            value.external in ("torch.utils.data.DataLoader", "<loader>") or "torch.utils.data.DataLoader" in value.bases
+            value.external in ("torch.utils.data.DataLoader", "<loader>")
+            or "torch.utils.data.DataLoader" in value.bases
         )
 
     @staticmethod

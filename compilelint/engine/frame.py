@@ -81,7 +81,11 @@ class Frame:
         if isinstance(node, ast.Attribute):
             base = self.dotted(node.value)
             return None if base is None else f"{base}.{node.attr}"
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str)
+        ):
             base = self.dotted(node.value)
             return None if base is None else f"{base}[{node.slice.value}]"
         return None
@@ -94,7 +98,12 @@ class Frame:
     @property
     def site(self) -> Site:
         site = self._site
-        if site is None or site.loops is not self.loops or site.gates is not self.gates or site.protected != self.protected:
+        if (
+            site is None
+            or site.loops is not self.loops
+            or site.gates is not self.gates
+            or site.protected != self.protected
+        ):
             site = self._site = Site(self.loops, self.gates, self.protected)
         return site
 

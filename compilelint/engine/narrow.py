@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 COMPILING = {"torch.compiler.is_compiling", "torch._dynamo.is_compiling", "torch.compiler.is_dynamo_compiling"}
 COMPILING_NAMES = ("is_compiling", "is_torchdynamo_compiling", "is_dynamo_compiling", "is_torch_compiling")
-TRACING = {"torch.jit.is_tracing", "torch._C._get_tracing_state", "torch.jit.is_scripting", "torch.onnx.is_in_onnx_export"}
+TRACING = {
+    "torch.jit.is_tracing",
+    "torch._C._get_tracing_state",
+    "torch.jit.is_scripting",
+    "torch.onnx.is_in_onnx_export",
+}
 HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
 EVERY = ("every", "interval", "freq", "period", "steps", "log", "print", "eval", "save")
 
@@ -90,14 +95,18 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
 
 def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
     equal = isinstance(op, ast.Is | ast.Eq)
-    if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and isinstance(right, ast.Constant) and right.value is None:
+    if (
+        isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
+        and isinstance(right, ast.Constant)
+        and right.value is None
+    ):
         path = run.dotted(left.target if isinstance(left, ast.NamedExpr) else left)
         if path is not None:
             value = run.peek(left)
             if equal is truth:
-                if isinstance(value, Union) and any(isinstance(v, Const) and v.value is None for v in value.options):
-                    out.values[path] = Const(None)
-                elif isinstance(value, Unknown):
+                if (
+                    isinstance(value, Union) and any(isinstance(v, Const) and v.value is None for v in value.options)
+                ) or isinstance(value, Unknown):
                     out.values[path] = Const(None)
             elif isinstance(value, Union):
                 out.values[path] = without_none(value)
@@ -199,11 +208,24 @@ def is_a(run: Expressions, value: Value, kinds: list[Value]) -> bool | None:
     return None if doubt else False
 
 
+def _is_type(value: Value) -> bool | None:
+    """Whether a value is a class; outside names are judged by their spelling, as PEP 8 has it."""
+    if isinstance(value, Class):
+        return True
+    if isinstance(value, External):
+        last = value.name.rpartition(".")[2]
+        return True if last[:1].isupper() or value.name in _PYTHON else None
+    return None if isinstance(value, Unknown) else False
+
+
 _PYTHON = {"int": (int, bool), "float": (float,), "bool": (bool,), "str": (str,)}
 
 
 def _is_one(run: Expressions, value: Value, kind: Value) -> bool | None:
     from compilelint.engine.annotations import TENSOR_TYPES
+
+    if isinstance(kind, External) and kind.name == "type":
+        return _is_type(value)
 
     if isinstance(kind, Class):
         if isinstance(value, Instance):
@@ -224,8 +246,24 @@ def _is_one(run: Expressions, value: Value, kind: Value) -> bool | None:
                 return True if value.kind == "parameter" else None
             if name in TENSOR_TYPES:
                 return True
-            known = name in ("int", "float", "bool", "str", "list", "tuple", "dict", "numpy.ndarray", "type", "set", "NoneType")
-            return False if known or name.startswith(("torch.nn.", "collections.", "typing.", "numbers.", "PIL.")) else None
+            known = name in (
+                "int",
+                "float",
+                "bool",
+                "str",
+                "list",
+                "tuple",
+                "dict",
+                "numpy.ndarray",
+                "type",
+                "set",
+                "NoneType",
+            )
+            return (
+                False
+                if known or name.startswith(("torch.nn.", "collections.", "typing.", "numbers.", "PIL."))
+                else None
+            )
         case Const():
             if name in _PYTHON:
                 return isinstance(value.value, _PYTHON[name])
@@ -239,7 +277,11 @@ def _is_one(run: Expressions, value: Value, kind: Value) -> bool | None:
         case Seq():
             if name == value.kind:
                 return True
-            return False if name in TENSOR_TYPES or name in ("int", "float", "bool", "str", "dict", "numpy.ndarray") else None
+            return (
+                False
+                if name in TENSOR_TYPES or name in ("int", "float", "bool", "str", "dict", "numpy.ndarray")
+                else None
+            )
         case Map():
             if name in ("dict", "collections.abc.Mapping", "typing.Mapping"):
                 return True

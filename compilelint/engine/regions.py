@@ -64,7 +64,9 @@ class Regions:
             region = self.regions[caller]
             for edge in caller.edges:
                 callee = edge.callee
-                if callee in self.regions or callee.info is not None and callee.info in self._setup and kind != "compiled":
+                if callee in self.regions or (
+                    callee.info is not None and callee.info in self._setup and kind != "compiled"
+                ):
                     continue
                 if kind == "compiled" and (edge.disabled or "not-compiling" in edge.site.gates):
                     continue
@@ -168,7 +170,12 @@ def _setup_only(summaries: list[Summary]) -> set[FunctionInfo]:
     while changed:
         changed = False
         for callee, by in callers.items():
-            if callee not in setup and callee.name != "forward" and by and all(c is not None and c in setup for c in by):
+            if (
+                callee not in setup
+                and callee.name != "forward"
+                and by
+                and all(c is not None and c in setup for c in by)
+            ):
                 setup.add(callee)
                 changed = True
     return setup

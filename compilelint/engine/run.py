@@ -11,9 +11,9 @@ from compilelint.engine.expressions import Expressions
 from compilelint.engine.frame import NO_GATES, Env
 from compilelint.engine.narrow import narrow
 from compilelint.engine.values import (
+    BATCH,
     NONE,
     UNKNOWN,
-    BATCH,
     Class,
     Const,
     External,

@@ -24,11 +24,7 @@ class Scope:
         self.module = module
         self.known: dict[str, Value] = {}
         self.pending: set[str] = set()
-        self.stars = [
-            statement
-            for statement in module.bindings.get("*", [])
-            if isinstance(statement, ast.ImportFrom)
-        ]
+        self.stars = [statement for statement in module.bindings.get("*", []) if isinstance(statement, ast.ImportFrom)]
 
     def lookup(self, name: str) -> Value:
         """The value of a module-level name, a builtin, or Unknown."""

@@ -62,7 +62,9 @@ class _Scan(ast.NodeVisitor):
             if isinstance(target, External):
                 prefix, _, last = target.name.rpartition(".")
                 if prefix in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special") and (
-                    last not in NOT_TENSOR_FIRST and last[:1].islower() and not last.startswith(("is_", "set_", "get_", "_"))
+                    last not in NOT_TENSOR_FIRST
+                    and last[:1].islower()
+                    and not last.startswith(("is_", "set_", "get_", "_"))
                 ):
                     self._note(node.args[0].id, node)
         self.generic_visit(node)

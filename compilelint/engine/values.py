@@ -264,7 +264,12 @@ def key(value: Value, depth: int = 0) -> Any:
         case External() | Namespace():
             return ("x", value.name)
         case Function():
-            return ("f", id(value.info), id(value.closure), None if value.bound is None else key(value.bound, depth + 1))
+            return (
+                "f",
+                id(value.info),
+                id(value.closure),
+                None if value.bound is None else key(value.bound, depth + 1),
+            )
         case Method():
             return ("m", value.name, key(value.receiver, depth + 1))
         case Class():
@@ -293,7 +298,6 @@ def key(value: Value, depth: int = 0) -> Any:
         case Union():
             return ("u", frozenset(key(v, depth + 1) for v in value.options))
     return ("?",)
-
 
 
 def join_all(values: Any) -> Value:
