@@ -31,17 +31,14 @@ from collections.abc import Iterator
 
 from compilelint.sdk import (
     Call,
-    Const,
     Context,
-    External,
-    Instance,
     Report,
     Rule,
     Severity,
-    Value,
     flag,
     is_reported,
     on_device,
+    on_host,
 )
 
 rule = Rule("CL202", "host-copy", effects=("sync", "transfer"))
@@ -75,17 +72,8 @@ def numpy(event: Call, ctx: Context) -> Iterator[Report]:
         yield from copied(event, ctx)
 
 
-@rule.on(Call, "Tensor.to")
+@rule.on(Call, "Tensor.to", "Tensor.type_as")
 def to(event: Call, ctx: Context) -> Iterator[Report]:
-    if is_cpu(event.argument(0, "device")) and flag(event.argument(2, "non_blocking")) is not True:
+    """`.to("cpu")`, `.to(host)`: the result is known to be in host memory."""
+    if on_host(event.result) and flag(event.argument(2, "non_blocking")) is not True:
         yield from copied(event, ctx)
-
-
-def is_cpu(where: Value | None) -> bool:
-    """The constant "cpu" or "cpu:0", or torch.device("cpu") where the engine keeps it as a name."""
-    if isinstance(where, Const):
-        return isinstance(where.value, str) and where.value.startswith("cpu")
-    return isinstance(where, External | Instance) and "cpu" in (
-        getattr(where, "name", ""),
-        getattr(where, "external", ""),
-    )
