@@ -213,7 +213,7 @@ class Analyser:
             else:
                 self.engine.generic(info)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the other functions go on
-            self.engine.depth = 0
+            self.engine.recover()
             line = info.node.lineno if info is not None else 1
             self._failed(module, line, info.qualname if info is not None else "<module>", "", error)
 

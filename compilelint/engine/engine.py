@@ -36,6 +36,7 @@ from compilelint.engine.values import (
     join,
     key,
     scalar_type,
+    widened,
 )
 from compilelint.models.names import canonical
 from compilelint.models.tables import Table
@@ -43,10 +44,9 @@ from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
 
 MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
+MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of the outer one
+MAX_RECURSION = 3  # times that one function may stand on the stack of calls
 MAX_CALL_DEPTH = 14  # nested interpretation of calls
-MAX_NODES = 60_000  # syntax nodes of one function (a context of it); past that it is cut short
-
-TRANSPARENT = "transparent"
 
 
 class Interest(Protocol):
@@ -74,6 +74,7 @@ class Engine:
         self._attrs: dict[ClassInfo, dict[str, Value]] = {}
         self._attr_pending: set[tuple[ClassInfo, str]] = set()
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
+        self._active: dict[FunctionInfo, int] = {}
         self._operators: dict[str, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
 
@@ -393,6 +394,13 @@ class Engine:
         """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
         info = function.info
         contexts = self._contexts.setdefault(info, {})
+        entered = self._active.get(info, 0)
+        if entered:
+            # a recursion: constants that change from level to level would make a new context at each
+            arguments = {name: widened(value) for name, value in arguments.items()}
+            if entered >= MAX_RECURSION:
+                self.hit("recursion")
+                return self._generic.get(info) or Summary(info.module, info, arguments)
         context = (
             tuple(key(v) for v in arguments.values()),
             None if function.bound is None else key(function.bound),
@@ -404,9 +412,9 @@ class Engine:
         if function.closure is None and self.depth >= MAX_CALL_DEPTH:
             self.hit("call depth")
             return self._generic.get(info) or Summary(info.module, info, arguments)
-        if len(contexts) >= MAX_CONTEXTS and function.closure is None:
+        if len(contexts) >= (MAX_CONTEXTS if function.closure is None else MAX_CLOSURE_CONTEXTS):
             self.hit("contexts")
-            return self.generic(info)
+            return self.generic(info) if function.closure is None else Summary(info.module, info, arguments)
         if self.depth >= MAX_CALL_DEPTH * 2:
             self.hit("call depth")
             return Summary(info.module, info, arguments)
@@ -427,11 +435,16 @@ class Engine:
     def _interpret(self, summary: Summary) -> None:
         from compilelint.engine.run import Run
 
+        info = summary.info
         self.depth += 1
+        if info is not None:
+            self._active[info] = self._active.get(info, 0) + 1
         try:
             Run(self, summary).execute()
         finally:
             self.depth -= 1
+            if info is not None:
+                self._active[info] = self._active.get(info, 1) - 1
             summary.done = True
 
     def evaluate(self, node: ast.expr, module: Module) -> Value:
@@ -479,6 +492,11 @@ class Engine:
         for contexts in self._contexts.values():
             found.extend(contexts.values())
         return found
+
+    def recover(self) -> None:
+        """After an exception: nothing is being interpreted any more."""
+        self.depth = 0
+        self._active.clear()
 
     def seen(self, info: FunctionInfo) -> bool:
         """Whether a function was interpreted in any context."""

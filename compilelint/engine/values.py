@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -443,6 +443,21 @@ def _merge_maps(a: Map, b: Map, depth: int) -> Value:
     if b.items is not None and not b.items:
         return a
     return Map(None, join(a.key, b.key, depth + 1), join(a.any_item(), b.any_item(), depth + 1), origin=a.origin)
+
+
+def widened(value: Value, depth: int = 0) -> Value:
+    """The value with its constant numbers and texts forgotten, and containers by their element: a step towards a fixpoint."""
+    match value:
+        case Const():
+            kind = scalar_type(value.value)
+            return value if kind in (None, "bool") else Scalar(str(kind), Flow.STATIC)
+        case Seq() if depth < MAX_DEPTH:
+            return Seq(value.kind, None, widened(value.any_item(), depth + 1), origin=value.origin)
+        case Map() if depth < MAX_DEPTH:
+            return Map(None, value.key, widened(value.any_item(), depth + 1), origin=value.origin)
+        case Tensor():
+            return replace(value, rank=None, dims=None)
+    return value
 
 
 def walk(value: Value, depth: int = 0) -> Iterator[Value]:

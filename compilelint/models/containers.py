@@ -62,7 +62,19 @@ def method(run: Calls, receiver: Value, name: str, arguments: Arguments, node: a
 
 
 def _sequence(run: Calls, seq: Seq, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    if name in ("append", "extend", "insert", "remove", "clear", "sort", "reverse", "add", "update", "discard", "appendleft"):
+    if name in (
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "add",
+        "update",
+        "discard",
+        "appendleft",
+    ):
         key = arguments.kwargs.get("key")
         if name == "sort" and key is not None:
             run.call_back(key, [seq.any_item()], node)
@@ -115,7 +127,11 @@ def mutated(receiver: Seq | Map, name: str, arguments: Arguments) -> Value | Non
         if name in ("extend", "update") and arguments.args:
             other = arguments.args[0]
             if isinstance(other, Seq):
-                if receiver.items is not None and other.items is not None and len(receiver.items) + len(other.items) <= MAX_ITEMS:
+                if (
+                    receiver.items is not None
+                    and other.items is not None
+                    and len(receiver.items) + len(other.items) <= MAX_ITEMS
+                ):
                     return Seq(receiver.kind, receiver.items + other.items)
                 element = other.any_item()
                 return Seq(receiver.kind, None, element if receiver.items == () else join(receiver.any_item(), element))
@@ -134,7 +150,12 @@ def mutated(receiver: Seq | Map, name: str, arguments: Arguments) -> Value | Non
         return Map(None)
     if name == "pop" and receiver.items is not None and arguments.args and isinstance(arguments.args[0], Const):
         return Map({k: v for k, v in receiver.items.items() if k != arguments.args[0].value})
-    if name == "setdefault" and receiver.items is not None and len(arguments.args) == 2 and isinstance(arguments.args[0], Const):
+    if (
+        name == "setdefault"
+        and receiver.items is not None
+        and len(arguments.args) == 2
+        and isinstance(arguments.args[0], Const)
+    ):
         return Map({arguments.args[0].value: arguments.args[1], **receiver.items})
     return None
 

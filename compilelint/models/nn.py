@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments, Calls
 
 CONTAINERS = frozenset(
-    ("torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential", "torch.nn.ParameterList", "torch.nn.ParameterDict")
+    (
+        "torch.nn.ModuleList",
+        "torch.nn.ModuleDict",
+        "torch.nn.Sequential",
+        "torch.nn.ParameterList",
+        "torch.nn.ParameterDict",
+    )
 )
 RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell"))
 PAIRS = frozenset(("torch.nn.MultiheadAttention", *RECURRENT))
@@ -47,7 +53,11 @@ def call(run: Calls, name: str, instance: Instance, arguments: Arguments, node: 
     source = tensor_of(first)
     last = name.rpartition(".")[2]
     dtype = source.dtype if source is not None and last in _SAME_DTYPE else "float"
-    rank = source.rank if source is not None and last in ("Linear", "ReLU", "GELU", "LayerNorm", "Dropout", "Identity", "Sigmoid") else None
+    rank = (
+        source.rank
+        if source is not None and last in ("Linear", "ReLU", "GELU", "LayerNorm", "Dropout", "Identity", "Sigmoid")
+        else None
+    )
     if last.endswith("Loss"):
         rank = 0
     result = Tensor(device, dtype, rank, origin=run.origin(node, "is a module's output", first))
@@ -77,7 +87,11 @@ def container(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
         if arguments.starred:
             items = Seq("list", None, UNKNOWN)
         elif isinstance(source, Map):
-            items = Seq("list", tuple(source.items.values())) if source.items is not None else Seq("list", None, source.element)
+            items = (
+                Seq("list", tuple(source.items.values()))
+                if source.items is not None
+                else Seq("list", None, source.element)
+            )
         else:
             items = Seq("list", tuple(arguments.args))
     elif isinstance(source, Seq):
@@ -86,7 +100,9 @@ def container(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
         items = Map(source.items, source.key, source.element)
     elif source is not None:
         items = Seq("list", None, run.element_of(source, node))
-    return Instance(None, name, ("torch.nn.Module",), {"*items": items}, origin=run.origin(node, "is a module container"))
+    return Instance(
+        None, name, ("torch.nn.Module",), {"*items": items}, origin=run.origin(node, "is a module container")
+    )
 
 
 def element(instance: Instance) -> Value:

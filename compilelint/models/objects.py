@@ -29,7 +29,9 @@ from compilelint.models import nn, tensors
 if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments, Calls
 
-MODULE_SELF = frozenset("to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory xpu".split())
+MODULE_SELF = frozenset(
+    "to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory xpu".split()
+)
 
 
 def owner(instance: Instance) -> str:
@@ -102,11 +104,26 @@ def _module_attribute(run: Calls, instance: Instance, name: str, node: ast.AST) 
         return Scalar("bool")
     if name in MODULE_METHODS:
         return Method(name, instance)
-    if name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight", "out_proj_weight", "weight_ih_l0") and nn.is_module(
-        instance.external
-    ):
+    if name in (
+        "weight",
+        "bias",
+        "running_mean",
+        "running_var",
+        "in_proj_weight",
+        "out_proj_weight",
+        "weight_ih_l0",
+    ) and nn.is_module(instance.external):
         return Tensor(dtype="float", kind="parameter", origin=run.origin(node, "is a module's parameter"))
-    if name in ("in_features", "out_features", "num_embeddings", "embedding_dim", "in_channels", "out_channels", "num_heads", "eps"):
+    if name in (
+        "in_features",
+        "out_features",
+        "num_embeddings",
+        "embedding_dim",
+        "in_channels",
+        "out_channels",
+        "num_heads",
+        "eps",
+    ):
         return Scalar("number")
     return UNKNOWN
 
@@ -115,7 +132,22 @@ def method(run: Calls, instance: Instance, name: str, arguments: Arguments, node
     if instance.external == BATCH:
         if name in ("items", "keys", "values"):
             return Seq("list", None, Seq("tuple", (Scalar("str"), instance)) if name == "items" else instance)
-        if name in ("to", "cuda", "cpu", "pin_memory", "clone", "float", "long", "item", "size", "dim", "contiguous", "numel", "numpy", "tolist"):
+        if name in (
+            "to",
+            "cuda",
+            "cpu",
+            "pin_memory",
+            "clone",
+            "float",
+            "long",
+            "item",
+            "size",
+            "dim",
+            "contiguous",
+            "numel",
+            "numpy",
+            "tolist",
+        ):
             return tensors.call(run, _batch_tensor(instance), name, arguments, node)
         return instance if name in ("get", "pop") else UNKNOWN
     if instance.isa("torch.nn.Module") or nn.is_module(instance.external):
@@ -171,7 +203,11 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
         receiver = instance.attrs.get("")
         if isinstance(receiver, Instance) and instance.external:
             return nn.call(run, instance.external, instance, arguments, node)
-        return run.call(instance, arguments, node) if name == "__call__" else nn.call(run, instance.external, instance, arguments, node)
+        return (
+            run.call(instance, arguments, node)
+            if name == "__call__"
+            else nn.call(run, instance.external, instance, arguments, node)
+        )
     if name in ("children", "modules", "named_children", "named_modules"):
         child = Instance(None, "torch.nn.Module", origin=run.origin(node, "yields modules"))
         return Seq("generator", None, Seq("tuple", (Scalar("str"), child)) if name.startswith("named") else child)
@@ -209,7 +245,10 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     items = instance.attrs.get("*items")
     before = nn.element(instance) if not (isinstance(items, Seq) and items.items == ()) else added
     grown = Instance(
-        instance.info, instance.external, instance.bases, {**instance.attrs, "*items": Seq("list", None, join(before, added))}
+        instance.info,
+        instance.external,
+        instance.bases,
+        {**instance.attrs, "*items": Seq("list", None, join(before, added))},
     )
     path = run.dotted(node.func.value)
     if path is not None and run.env is not None:

@@ -46,7 +46,6 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
-BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def device_of(*values: Value) -> Device:
@@ -62,7 +61,9 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
         return _spread(lambda a, b: binary(run, node, op, a, b), left, right)
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _tensors(run, node, op, left, right)
-    if isinstance(left, Instance) and left.external == BATCH or isinstance(right, Instance) and right.external == BATCH:
+    if (isinstance(left, Instance) and left.external == BATCH) or (
+        isinstance(right, Instance) and right.external == BATCH
+    ):
         return Tensor(Device.CPU, origin=run.origin(node, "comes from a loader"))
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(op, left, right)
@@ -87,7 +88,7 @@ def _spread(apply: Callable[[Value, Value], Value], left: Value, right: Value) -
     found = []
     for a in left.options if isinstance(left, Union) else (left,):
         for b in right.options if isinstance(right, Union) else (right,):
-            if isinstance(a, Const) and a.value is None or isinstance(b, Const) and b.value is None:
+            if (isinstance(a, Const) and a.value is None) or (isinstance(b, Const) and b.value is None):
                 continue  # would raise
             found.append(apply(a, b))
     return join_all(found) if found else UNKNOWN
@@ -116,8 +117,6 @@ def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, rig
         rank = None
     if op is ast.Div and dtype in ("int", "bool"):
         dtype = "float"
-    if op not in BITWISE and dtype == "bool":
-        dtype = "int"
     kind_ = "numpy" if tensor.kind == "numpy" and not (isinstance(other, Tensor) and other.kind != "numpy") else ""
     return Tensor(
         device_of(left, right), dtype, rank, kind=kind_,
@@ -140,8 +139,14 @@ def _promote(a: str | None, b: str | None) -> str | None:
 
 def _constants(op: type[ast.operator], left: Const, right: Const) -> Value:
     fold = _FOLD.get(op)
-    small = all(isinstance(v, int | float | bool) or isinstance(v, str) and len(v) < 200 for v in (left.value, right.value))
-    if fold is not None and small and not (op is ast.Mult and isinstance(left.value, str) | isinstance(right.value, str)):
+    small = all(
+        isinstance(v, int | float | bool) or (isinstance(v, str) and len(v) < 200) for v in (left.value, right.value)
+    )
+    if (
+        fold is not None
+        and small
+        and not (op is ast.Mult and isinstance(left.value, str) | isinstance(right.value, str))
+    ):
         try:
             return Const(fold(left.value, right.value))
         except (TypeError, ValueError, ArithmeticError):

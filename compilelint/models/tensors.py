@@ -36,7 +36,9 @@ BOOL_RESULTS = frozenset(
     """is_floating_point is_complex is_contiguous is_signed is_pinned is_shared is_inference is_set_to is_coalesced is_conj is_neg
     has_names is_same_size""".split()
 )
-INT_RESULTS = frozenset("dim ndimension numel nelement element_size get_device storage_offset sparse_dim dense_dim data_ptr __len__".split())
+INT_RESULTS = frozenset(
+    "dim ndimension numel nelement element_size get_device storage_offset sparse_dim dense_dim data_ptr __len__".split()
+)
 HOST_BOOL = frozenset("equal allclose is_nonzero".split())  # compare on the device, answer on the host
 BOOL_TENSORS = frozenset(
     """eq ne lt le gt ge greater less greater_equal less_equal not_equal isnan isinf isfinite isposinf isneginf isreal isclose
@@ -63,8 +65,12 @@ KEEPS_DTYPE = SHAPE_PRESERVING | frozenset(
     repeat tile take diagonal unfold contiguous sum max min amax amin any all cumsum prod item where masked_scatter scatter_reduce
     repeat_interleave take_along_dim rot90 fliplr flipud ravel expand_as view_as""".split()
 )
-REDUCTIONS = frozenset("sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp nansum nanmean aminmax".split())
-PAIRS = frozenset("max min median mode kthvalue cummax cummin sort topk aminmax".split())  # values and indices, given a dim
+REDUCTIONS = frozenset(
+    "sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp nansum nanmean aminmax".split()
+)
+PAIRS = frozenset(
+    "max min median mode kthvalue cummax cummin sort topk aminmax".split()
+)  # values and indices, given a dim
 TUPLES = frozenset("unbind chunk split split_with_sizes tensor_split hsplit vsplit dsplit".split())
 DYNAMIC = frozenset("nonzero argwhere masked_select unique unique_consecutive".split())
 TO_HOST = frozenset("cpu numpy tolist".split())
@@ -89,7 +95,17 @@ def attribute(run: Calls, tensor: Tensor, name: str, node: ast.AST) -> Value:
             return Seq("size", (size,) * tensor.rank if tensor.rank is not None and tensor.rank <= 8 else None, size)
         case "ndim":
             return Const(tensor.rank) if tensor.rank is not None else Scalar("int")
-        case "is_cuda" | "is_cpu" | "is_mps" | "is_leaf" | "requires_grad" | "is_sparse" | "is_quantized" | "is_nested" | "is_meta":
+        case (
+            "is_cuda"
+            | "is_cpu"
+            | "is_mps"
+            | "is_leaf"
+            | "requires_grad"
+            | "is_sparse"
+            | "is_quantized"
+            | "is_nested"
+            | "is_meta"
+        ):
             return Scalar("bool")
         case "itemsize" | "nbytes" | "output_nr":
             return Scalar("int", Flow.SYMBOLIC)
@@ -183,7 +199,13 @@ def call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.
     if name in ("storage", "untyped_storage", "type") and not arguments.args:
         return Instance(None, "torch.UntypedStorage") if name != "type" else Scalar("str")
     if name == "numpy":
-        return Tensor(Device.CPU, tensor.dtype, tensor.rank, kind="numpy", origin=run.origin(node, "is copied to the host", tensor))
+        return Tensor(
+            Device.CPU,
+            tensor.dtype,
+            tensor.rank,
+            kind="numpy",
+            origin=run.origin(node, "is copied to the host", tensor),
+        )
     if name == "cpu":
         return _like(run, tensor, node, device=Device.CPU, rank=tensor.rank, dtype=tensor.dtype)
     if name in ("cuda", "xpu", "mps"):
@@ -202,7 +224,9 @@ def call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.
         return _like(run, tensor, node, dtype=dtype_of(arguments.args[0]))
     if name.startswith("new_") or name == "new":
         return _new(run, tensor, name, arguments, node)
-    if name in PAIRS and (_has_dim(arguments) or name in ("sort", "topk", "mode", "kthvalue", "cummax", "cummin", "aminmax")):
+    if name in PAIRS and (
+        _has_dim(arguments) or name in ("sort", "topk", "mode", "kthvalue", "cummax", "cummin", "aminmax")
+    ):
         if name in ("max", "min") and arguments.args and tensor_of(arguments.args[0]) is not None:
             return _like(run, tensor, node)
         values = _like(run, tensor, node)
@@ -221,7 +245,9 @@ def _int_result(run: Calls, tensor: Tensor, name: str, node: ast.AST) -> Value:
     if name in ("dim", "ndimension"):
         return Const(tensor.rank) if tensor.rank is not None else Scalar("int")
     flow = Flow.DATA if tensor.dynamic and name in ("numel", "nelement", "__len__") else Flow.SYMBOLIC
-    return Scalar("int", flow, origin=run.origin(node, "is a size that depends on data", tensor) if flow is Flow.DATA else None)
+    return Scalar(
+        "int", flow, origin=run.origin(node, "is a size that depends on data", tensor) if flow is Flow.DATA else None
+    )
 
 
 def _general(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -238,7 +264,7 @@ def _general(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: 
         rank = 0
         if bare in ("sum", "prod", "cumsum") and dtype == "bool":
             dtype = "int"
-    elif name in SHAPE_PRESERVING or bare in FLOAT_TENSORS and bare not in REDUCTIONS:
+    elif name in SHAPE_PRESERVING or (bare in FLOAT_TENSORS and bare not in REDUCTIONS):
         rank = tensor.rank
     elif bare in ("sum", "cumsum") and dtype == "bool":
         dtype = "int"

@@ -74,7 +74,7 @@ def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
         if receiver is not None:
             return tensors.call(run, receiver, last, _shift(arguments), node)
         return UNKNOWN
-    if head == "torch.nn.init" or head == "torch.nn.utils" and last.endswith("_grad_norm_"):
+    if head == "torch.nn.init" or (head == "torch.nn.utils" and last.endswith("_grad_norm_")):
         return _first(run, name, arguments, node)
     if last[:1].isupper() and head:
         return _construct(run, name, arguments, node)
@@ -122,8 +122,21 @@ def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.
         return tensors.call(run, receiver, last, rest, node)
     if last in ("equal", "allclose", "is_nonzero"):
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "compares on the device"))
-    if head == "torch.linalg" and last in ("svd", "qr", "eigh", "eig", "lu", "slogdet", "lstsq", "inv_ex", "cholesky_ex", "solve_ex"):
-        return Seq("tuple", None, Tensor(device_of(*arguments.args), "float", origin=run.origin(node, "is a tensor", receiver)))
+    if head == "torch.linalg" and last in (
+        "svd",
+        "qr",
+        "eigh",
+        "eig",
+        "lu",
+        "slogdet",
+        "lstsq",
+        "inv_ex",
+        "cholesky_ex",
+        "solve_ex",
+    ):
+        return Seq(
+            "tuple", None, Tensor(device_of(*arguments.args), "float", origin=run.origin(node, "is a tensor", receiver))
+        )
     known = run.engine.tables.function_returns(f"{head}.{last}")
     if known is None and last.startswith(("is_", "get_", "set_", "_")):
         return UNKNOWN
@@ -165,8 +178,12 @@ def _result(
             part = Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
             return Seq("tuple", None, part)
     if last in ("chunk", "split", "unbind", "tensor_split"):
-        return Seq("tuple", None, Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first)))
-    dynamic = last in tensors.DYNAMIC or last == "one_hot" and len(arguments.args) < 2 and "num_classes" not in arguments.kwargs
+        return Seq(
+            "tuple", None, Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
+        )
+    dynamic = last in tensors.DYNAMIC or (
+        last == "one_hot" and len(arguments.args) < 2 and "num_classes" not in arguments.kwargs
+    )
     return Tensor(
         device_of(*arguments.args, *arguments.kwargs.values()), dtype, rank, dynamic=dynamic,
         origin=run.origin(node, "is a tensor", first),
@@ -203,7 +220,9 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
         rank = 0
     elif last in ("tensor", "as_tensor") and isinstance(source, Seq):
         rank = _nesting(source)
-        constant = source.items is not None and all(isinstance(v, Const) for v in walk(source) if not isinstance(v, Seq))
+        constant = source.items is not None and all(
+            isinstance(v, Const) for v in walk(source) if not isinstance(v, Seq)
+        )
     elif last in ("zeros", "ones", "empty", "rand", "randn"):
         rank = _rank_of_size(arguments)
     pinned = arguments.kwargs.get("pin_memory")
@@ -254,7 +273,9 @@ def _like(run: Calls, first: Value | None, arguments: Arguments, node: ast.AST) 
     dtype = source.dtype if source is not None else None
     if "dtype" in arguments.kwargs:
         dtype = tensors.dtype_of(arguments.kwargs["dtype"])
-    return Tensor(device, dtype, source.rank if source else None, origin=run.origin(node, "is created like a tensor", source))
+    return Tensor(
+        device, dtype, source.rank if source else None, origin=run.origin(node, "is created like a tensor", source)
+    )
 
 
 def _where(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
@@ -268,7 +289,9 @@ def _where(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
     parts = [v for v in (arguments.get(1, "input"), arguments.get(2, "other")) if v is not None]
     dtypes = {(_python_dtype(p) if not isinstance(p, Tensor) else p.dtype) for p in parts}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
-    return Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", arguments.get(0, "condition")))
+    return Tensor(
+        device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", arguments.get(0, "condition"))
+    )
 
 
 def _joined(run: Calls, last: str, first: Value | None, node: ast.AST) -> Value:
@@ -328,9 +351,11 @@ def _compile(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _custom(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
-    return Tensor(device_of(*arguments.args), origin=run.origin(node, "is the result of a custom operator")) if (
-        any(isinstance(v, Tensor) for v in arguments.args)
-    ) else UNKNOWN
+    return (
+        Tensor(device_of(*arguments.args), origin=run.origin(node, "is the result of a custom operator"))
+        if (any(isinstance(v, Tensor) for v in arguments.args))
+        else UNKNOWN
+    )
 
 
 # -- classes ---------------------------------------------------------------------------------------------------------------
@@ -417,7 +442,9 @@ def _rounding(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
     if tensor is not None:
         return tensors._like(run, tensor, node, rank=tensor.rank)
     if isinstance(value, Scalar):
-        return Scalar("int" if name == "round" and len(arguments.args) == 1 else value.type, value.flow, origin=value.origin)
+        return Scalar(
+            "int" if name == "round" and len(arguments.args) == 1 else value.type, value.flow, origin=value.origin
+        )
     if isinstance(value, Const):
         return Scalar("number")
     return UNKNOWN
@@ -438,7 +465,7 @@ def _range(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
 def _any(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.args[0] if arguments.args else UNKNOWN
     element = run.element_of(value, node)
-    if tensor_of(element) is not None or isinstance(element, Scalar) and element.flow is Flow.DATA:
+    if tensor_of(element) is not None or (isinstance(element, Scalar) and element.flow is Flow.DATA):
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "tests tensors", element))
     return Scalar("bool")
 
@@ -478,7 +505,13 @@ def _sum(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
 
 @handles("sorted", "reversed", "list", "tuple", "set", "frozenset", "iter", "collections.deque")
 def _sequence(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    kind = {"sorted": "list", "reversed": "list", "iter": "generator", "frozenset": "set", "collections.deque": "list"}.get(name, name)
+    kind = {
+        "sorted": "list",
+        "reversed": "list",
+        "iter": "generator",
+        "frozenset": "set",
+        "collections.deque": "list",
+    }.get(name, name)
     if not arguments.args:
         return Seq(kind, ())
     value = arguments.args[0]
@@ -555,7 +588,9 @@ def _chain(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if name.endswith("from_iterable"):
         inner = run.element_of(arguments.args[0], node) if arguments.args else UNKNOWN
         return Seq("generator", None, run.element_of(inner, node))
-    return Seq("generator", None, join_all(run.element_of(v, node) for v in arguments.args)) if arguments.args else UNKNOWN
+    return (
+        Seq("generator", None, join_all(run.element_of(v, node) for v in arguments.args)) if arguments.args else UNKNOWN
+    )
 
 
 @handles("itertools.cycle", "itertools.islice", "copy.copy", "copy.deepcopy")
@@ -659,10 +694,20 @@ def _math(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
             flow, source = Flow.DATA, value
         elif isinstance(value, Scalar) and value.flow > flow:
             flow, source = value.flow, value
-    return Scalar("float", flow, origin=run.origin(node, "is read from a tensor", source) if flow is Flow.DATA else None)
+    return Scalar(
+        "float", flow, origin=run.origin(node, "is read from a tensor", source) if flow is Flow.DATA else None
+    )
 
 
-@handles("time.time", "time.perf_counter", "time.monotonic", "time.process_time", "random.random", "random.uniform", "random.gauss")
+@handles(
+    "time.time",
+    "time.perf_counter",
+    "time.monotonic",
+    "time.process_time",
+    "random.random",
+    "random.uniform",
+    "random.gauss",
+)
 def _float(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar("float", Flow.STATIC)
 
@@ -690,7 +735,11 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
     source = arguments.args[0] if arguments.args else None
     if head == "numpy.random" and last in ("rand", "random", "uniform", "randint", "normal") and not arguments.args:
         return Scalar("float")
-    if source is not None and isinstance(source, Const | Scalar) and last not in ("arange", "zeros", "ones", "linspace", "full", "array", "empty"):
+    if (
+        source is not None
+        and isinstance(source, Const | Scalar)
+        and last not in ("arange", "zeros", "ones", "linspace", "full", "array", "empty")
+    ):
         flow = source.flow if isinstance(source, Scalar) else Flow.STATIC
         return Scalar("float", flow)
     return run.numpy_array(node) if hasattr(run, "numpy_array") else UNKNOWN
@@ -716,21 +765,32 @@ def _checkpoint(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> V
     if name.endswith("vmap"):
         return arguments.args[0]
     function, *rest = arguments.args
-    extra = {k: v for k, v in arguments.kwargs.items() if k not in ("use_reentrant", "preserve_rng_state", "context_fn")}
+    extra = {
+        k: v for k, v in arguments.kwargs.items() if k not in ("use_reentrant", "preserve_rng_state", "context_fn")
+    }
     return run.call(function, type(arguments)(rest, extra, arguments.starred, None), node)
 
 
-@handles("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export", "torch._C._get_tracing_state")
+@handles(
+    "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export", "torch._C._get_tracing_state"
+)
 def _tracing(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return NONE if name.startswith("torch._C") else Const(False)
 
 
-@handles("torch.compiler.is_compiling", "torch.cuda.is_available", "torch.distributed.is_initialized", "torch.distributed.is_available")
+@handles(
+    "torch.compiler.is_compiling",
+    "torch.cuda.is_available",
+    "torch.distributed.is_initialized",
+    "torch.distributed.is_available",
+)
 def _flag(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar("bool")
 
 
-@handles("torch.compiler.disable", "torch.compiler.allow_in_graph", "torch.jit.script", "torch.jit.ignore", "functools.wraps")
+@handles(
+    "torch.compiler.disable", "torch.compiler.allow_in_graph", "torch.jit.script", "torch.jit.ignore", "functools.wraps"
+)
 def _wrapper(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     target = arguments.args[0] if arguments.args else UNKNOWN
     return UNKNOWN if name in ("torch.jit.script", "functools.wraps", "torch.compiler.disable") else target
@@ -760,11 +820,20 @@ def _padded(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
 @handles("torch.nn.utils.rnn.pad_packed_sequence", "torch.nn.utils.pad_packed_sequence")
 def _unpacked(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Seq(
-        "tuple", (Tensor(origin=run.origin(node, "is a tensor")), Tensor(Device.CPU, "int", origin=run.origin(node, "is a tensor")))
+        "tuple",
+        (
+            Tensor(origin=run.origin(node, "is a tensor")),
+            Tensor(Device.CPU, "int", origin=run.origin(node, "is a tensor")),
+        ),
     )
 
 
-@handles("torch.distributed.get_rank", "torch.distributed.get_world_size", "torch.cuda.device_count", "torch.cuda.current_device")
+@handles(
+    "torch.distributed.get_rank",
+    "torch.distributed.get_world_size",
+    "torch.cuda.device_count",
+    "torch.cuda.current_device",
+)
 def _count(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar("int")
 
