@@ -353,6 +353,8 @@ def run(kind: str, which: list[Any], jobs: int) -> list[Any]:
     command = [sys.executable, str(SCRIPTS / "probe_worker.py")]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COMPILELINT_PROBE_DIR"] = folder  # probes of file calls write here
+        if kind != "call_alone":
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # a process that has seen a GPU can't be forked
         return workers.run(command, [[kind, w] for w in which], processes=jobs, timeout=120, start_timeout=300)
 
 
@@ -398,6 +400,7 @@ def make(old: Json, parts: set[str], jobs: int) -> Json:
     """The table, of which `parts` are measured and the rest kept from `old`."""
     import torch
 
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     table: Json = {"torch": torch.__version__.partition("+")[0], "python": platform.python_version()}
     if "operators" in parts:
         measured, lost = operators(jobs)
@@ -414,7 +417,7 @@ def make(old: Json, parts: set[str], jobs: int) -> Json:
         }
         table["operator_breaks"], table["operator_traces"] = breaks, sorted(traces)
     if "calls" in parts:
-        table["calls"] = run("call", list(range(len(calls.entries()))), jobs)
+        table["calls"] = measure_calls(jobs, visible)
     if "constructs" in parts:
         names = construct_names()
         found = dict(zip(names, run("construct", names, jobs), strict=True))
@@ -427,6 +430,18 @@ def make(old: Json, parts: set[str], jobs: int) -> Json:
     if "rules" in parts:
         table |= {"trace_rules": trace_rules(), "gb_registry": registry(), "config": config()}
     return {**old, **table}
+
+
+def measure_calls(jobs: int, visible: str | None) -> list[Any]:
+    """The verdicts on probes/calls.py; those that need a GPU, where there is one, each in a process of its own."""
+    found = run("call", list(range(len(calls.entries()))), jobs)
+    needy = [n for n, (target, _, _) in enumerate(calls.entries()) if "cuda" in target and "invalid" in found[n]]
+    os.environ.pop("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = visible
+    for number, result in zip(needy, run("call_alone", needy, min(jobs, 4)), strict=True):
+        found[number] = result
+    return found
 
 
 def construct_names() -> list[str]:

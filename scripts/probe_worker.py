@@ -254,6 +254,8 @@ def handle(job: workers.Job) -> Any:
     what, which = job
     if what == "op":
         return operator(which)
+    if what == "call_alone":
+        return {**call_probe(which), "fatal": True}
     if _dynamo is None:
         warm_up()
     return isolated({"call": call_probe, "construct": construct_probe, "declared": declared}[what], which)

@@ -91,6 +91,8 @@ def run(
             if result is None or (isinstance(result, dict) and result.get("fatal")):
                 worker.close()
                 worker = None
+            if isinstance(result, dict):
+                result.pop("fatal", None)
             results[number] = result if result is not None else {"error": "worker died or timed out"}
             done += 1
             if done % 100 == 0:
