@@ -77,6 +77,7 @@ def test_a_break_removed_by_inductor(tmp_path: Path) -> None:
     assert (one.graphs, two.graphs, two.breaks) == (0, 1, [])
     assert one.generated == 0
     assert two.generated
+    assert any(name.startswith("cpp_fused") for name in two.kernel_names)
     assert one.kernels is not None and two.kernels is not None and two.kernels < one.kernels
     eager = result.before.eager
     assert eager is not None and eager.syncs is not None

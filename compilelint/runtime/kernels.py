@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,10 @@ def inductor_kernels() -> Iterator[Callable[[], int]]:
 
 
 def count_operators(call: Callable[[], object]) -> Counts:
-    """The operators of one call that would each launch a kernel on a GPU. Inductor's own code is not among them."""
+    """The operators of one call that would each launch a kernel on a GPU, and Inductor's C++ kernels.
+
+    The latter are seen if they were compiled under `kernels_report_themselves`.
+    """
     with profile(activities=[ProfilerActivity.CPU]) as prof:
         call()
     kernels: Counter[str] = Counter()
@@ -128,11 +132,26 @@ def count_operators(call: Callable[[], object]) -> Counts:
     return Counts(dict(kernels))
 
 
+def kernels_report_themselves() -> AbstractContextManager[object]:
+    """C++ kernels that Inductor compiles meanwhile show in the profiler (on Linux and Windows)."""
+    from torch._inductor import config
+
+    manager: AbstractContextManager[object] = config.patch({"cpp.enable_kernel_profile": True})
+    return manager
+
+
+def is_inductors(name: str) -> bool:
+    """Whether a profiler event is a C++ kernel of Inductor's."""
+    return name.startswith("graph_") and "_cpp_" in name
+
+
 def _launched(event: Any) -> Counter[str]:
     below: Counter[str] = Counter()
     for child in event.cpu_children:
         below += _launched(child)
     name = str(event.name)
+    if is_inductors(name):
+        return Counter({re.sub(r"^graph_\d+_", "", name): 1})
     if below or not name.startswith("aten::") or name in LAUNCHES_NOTHING:
         return below
     return Counter({name: 1})

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import torch
 
 from compilelint.runtime.breaks import Dynamo
-from compilelint.runtime.kernels import count_operators, inductor_kernels, profile_cuda
+from compilelint.runtime.kernels import count_operators, inductor_kernels, kernels_report_themselves, profile_cuda
 from compilelint.runtime.load import SEED, Loader, Program, seed
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Mode, ModeName, Side, Site
@@ -94,6 +94,8 @@ class Measurement:
                 # Inductor draws other random numbers than eager code does, and others again in another graph
                 stack.enter_context(config.patch(fallback_random=True))
                 self.side.notes.append("draws random numbers: Inductor was told to draw those that eager code draws")
+            if self.device.type == "cpu" and self.backend == "inductor":
+                stack.enter_context(kernels_report_themselves())
             mode = self._compiled_by("target")
             return mode if mode is not None else self._compiled_by("verify") or Mode()
 
@@ -205,7 +207,7 @@ class Measurement:
                 counts = count_operators(lambda: runner.again(arguments))
                 mode.kernel_names = counts.kernels
                 mode.generated = generated
-                mode.kernels = counts.total + (generated or 0)
+                mode.kernels = counts.total
                 if generated is None:
                     mode.syncs = self._predicted()
 

@@ -39,7 +39,7 @@ class Mode:
     breaks: list[Site] = field(default_factory=list)
     recompiles: list[Site] = field(default_factory=list)
     kernels: int | None = None
-    generated: int | None = None  # of `kernels`, those that Inductor generated (CPU only)
+    generated: int | None = None  # kernels that Inductor generated in all (CPU only)
     kernel_names: dict[str, int] = field(default_factory=dict)
     launches: int | None = None  # calls of the launch API: fewer than kernels where CUDA graphs replay
     memops: int | None = None

@@ -161,15 +161,15 @@ def notes(result: VerifyResult) -> list[str]:
         lines.append("one side calls torch.compile itself, the other does not: the whole target was compiled there")
     if not result.device.startswith("cuda"):
         lines.append(
-            "no GPU: host syncs are those that the calls would cause on one; kernels are those that Inductor generated"
-            f"{_generated(result)} and the operators run outside of its code"
+            "no GPU: host syncs are those that the calls would cause on one; kernels are Inductor's C++ kernels"
+            f"{_generated(result)} and the operators run outside of them"
         )
     return lines
 
 
 def _generated(result: VerifyResult) -> str:
     counts = [side.compiled.generated for side in (result.before, result.after) if side.compiled is not None]
-    return f" ({counts[0]} before, {counts[1]} after)" if len(counts) == 2 and None not in counts else ""
+    return f" ({counts[0]} generated before, {counts[1]} after)" if len(counts) == 2 and None not in counts else ""
 
 
 def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
