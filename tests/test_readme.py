@@ -1,0 +1,113 @@
+"""README.md and CONTRIBUTING.md say what is true: rules, commands, options, examples and their output."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from compilelint import api, registry
+from compilelint.analysis import analyse
+from compilelint.cli import COMMANDS, Commands
+from compilelint.config import _READERS, Settings, load_settings
+from compilelint.finding import Applicability
+from compilelint.report.json import entry
+from compilelint.sdk import Rule
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced blocks of a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The README's model.py, in the current folder."""
+    (tmp_path / "model.py").write_text(blocks(README, "python")[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return Path("model.py")
+
+
+def test_generated_parts() -> None:
+    made = imported(ROOT / "scripts" / "readme.py").refreshed(README)
+    assert made == README, "run `python scripts/readme.py`"
+
+
+@pytest.mark.parametrize("rule", registry.all_rules(), ids=lambda rule: rule.code)
+def test_every_rule(rule: Rule) -> None:
+    assert f"| {rule.code} | {rule.name} |" in README
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option(name: str) -> None:
+    assert f"    compilelint {name} " in README
+    command = Commands("compilelint").get_command(click.Context(click.Group()), name)
+    assert command is not None
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert re.search(rf"`{re.escape(option)}(?![\w-])", README), option
+
+
+def test_configuration(tmp_path: Path) -> None:
+    (example,) = blocks(README, "toml")
+    path = tmp_path / "pyproject.toml"
+    path.write_text(example, encoding="utf-8")
+    settings = load_settings(tmp_path)
+    assert settings.source == path
+    assert registry.selected_codes(settings)
+    for key in _READERS:
+        assert re.search(rf"^(\[tool\.compilelint\.)?{key.replace('_', '-')}\b", example, re.MULTILINE), key
+
+
+def test_example_check(example: Path) -> None:
+    shown = blocks(README, "console")[0].removeprefix("$ compilelint check model.py\n")
+    result = api.check([example], Settings())
+    assert api.render(result, "text") == shown
+    (quoted,) = blocks(README, "json")
+    assert json.loads(quoted) in [entry(finding) for finding in result.findings]
+
+
+def test_example_fix(example: Path) -> None:
+    (shown,) = blocks(README, "diff")
+    assert api.fix([example], Settings(unsafe_fixes=True)).result.diff == shown
+
+
+def test_worked_rule(tmp_path: Path) -> None:
+    source, fixture = blocks(CONTRIBUTING, "python")
+    module, case = tmp_path / "worked_rule.py", tmp_path / "worked_case.py"
+    module.write_text(source, encoding="utf-8")
+    case.write_text(fixture, encoding="utf-8")
+    module_of_rule = imported(module)
+    rule = module_of_rule.rule
+    rule.documentation = inspect.cleandoc(module_of_rule.__doc__ or "")
+    assert not registry.defects(rule)
+    analysis = analyse([case], Settings(), rules=[rule], build_fixes=True)
+    assert not analysis.errors
+    marked = [number for number, line in enumerate(fixture.splitlines(), 1) if f"# expect: {rule.code}" in line]
+    assert marked and [finding.span.line for finding in analysis.findings] == marked
+    assert all(f.fix and f.fix.applicability is Applicability.UNSAFE and f.fix.edits for f in analysis.findings)
+
+
+def test_links() -> None:
+    for text in (README, CONTRIBUTING):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert (ROOT / target).is_file(), target
