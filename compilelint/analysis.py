@@ -231,7 +231,8 @@ class Analyser:
         for edge in summary.edges:
             if is_cached(edge.callee):
                 # Dynamo reports what breaks in a cached function at the call, and it is mended there
-                for finding in self._findings_of(edge.callee.events, edge.callee, regions, False, at=(summary, edge)):
+                certain = [event for event in edge.callee.events if _unconditional(event, edge.callee)]
+                for finding in self._findings_of(certain, edge.callee, regions, False, at=(summary, edge)):
                     where = replace(
                         finding, span=span_of(summary.module, edge.node), statement_line=edge.statement.lineno, fix=None
                     )
@@ -361,6 +362,12 @@ class Analyser:
                 self.engine.keep_values.clear()
             found = self._values[summary] = again.values or {}
         return found
+
+
+def _unconditional(event: Event, summary: Summary) -> bool:
+    """Whether an event happens whenever its function is called."""
+    body = summary.info.node.body if summary.info is not None else []
+    return isinstance(body, list) and event.statement in body
 
 
 def is_cached(summary: Summary) -> bool:

@@ -37,6 +37,11 @@ from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
+def _is_flag(value: Value | None) -> bool:
+    """Whether a parameter is declared to be a bool or a text: a tensor passed for it was inferred wrongly."""
+    return isinstance(value, Scalar) and value.type in ("bool", "str")
+
+
 HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
@@ -193,7 +198,7 @@ class Calls(Frame):
             value = bound.get(name)
             if value is None:
                 value = generic.get(name, UNKNOWN) if arguments.starred else self._default(info, name, generic)
-            elif isinstance(value, Unknown):
+            elif isinstance(value, Unknown) or (isinstance(value, Tensor) and _is_flag(generic.get(name))):
                 value = generic.get(name, UNKNOWN)
             result[name] = value
         if spec.vararg is not None:

@@ -75,6 +75,7 @@ class Engine:
         self._attr_pending: set[tuple[ClassInfo, str]] = set()
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
         self._active: dict[FunctionInfo, int] = {}
+        self._asks: dict[FunctionInfo, bool] = {}
         self._operators: dict[str, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
 
@@ -304,6 +305,39 @@ class Engine:
         if known is None:
             known = self._operators[module.name] = operators(module)
         return known.get(qualified) is False if isinstance(qualified, str) else False
+
+    def asks_compiling(self, function: Function, depth: int = 0) -> bool:
+        """Whether a function of the project is true while Dynamo traces: a small one whose result calls is_compiling()."""
+        info = function.info
+        known = self._asks.get(info)
+        if known is None:
+            self._asks[info] = known = depth < 4 and self._returns_compiling(info, depth)
+        return known
+
+    def _returns_compiling(self, info: FunctionInfo, depth: int) -> bool:
+        body = info.node.body
+        if not isinstance(body, list) or len(body) > 15 or not any(isinstance(s, ast.Return) for s in ast.walk(info.node)):
+            return False
+        scope = self.scope(info.module)
+        imported: dict[str, Value] = {}
+        for node in ast.walk(info.node):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imported.update(scope.imports(node))
+        for node in ast.walk(info.node):
+            if isinstance(node, ast.Call):
+                callee = scope.static(node.func)
+                root = node.func
+                while isinstance(root, ast.Attribute):
+                    root = root.value
+                if isinstance(root, ast.Name) and root.id in imported:
+                    callee = imported[root.id]
+                    for name in ast.unparse(node.func).split(".")[1:]:
+                        callee = self.member(callee, name)
+                if isinstance(callee, External) and callee.name == "torch.compiler.is_compiling":
+                    return True
+                if isinstance(callee, Function) and callee.info is not info and self.asks_compiling(callee, depth + 1):
+                    return True
+        return False
 
     def is_generator(self, info: FunctionInfo) -> bool:
         if info.generator is None:

@@ -237,7 +237,7 @@ class Expressions(Calls):
 
     def _boolop(self, node: ast.BoolOp) -> Value:
         kind = "and" if isinstance(node.op, ast.And) else "or"
-        saved = self.env
+        saved, gates = self.env, self.gates
         values: list[Value] = []
         for index, operand in enumerate(node.values):
             if index < len(node.values) - 1:
@@ -248,13 +248,13 @@ class Expressions(Calls):
                     break
                 if truth is None:
                     values.append(self._when(value, kind == "or"))
-                self.apply(narrow(self, operand, kind == "and"), gates=False)
+                self.apply(narrow(self, operand, kind == "and"))
                 if self.env is None:
                     break
             else:
                 values.append(self.evaluate(operand))
         walrus = self.env
-        self.env = saved
+        self.env, self.gates = saved, gates
         self._keep_walrus(node, saved, walrus)
         return join_all(values) if values else UNKNOWN
 
@@ -447,7 +447,7 @@ class Expressions(Calls):
         """Test an expression as Python does: one Branch event for each operand that is put to the test."""
         match node:
             case ast.BoolOp(op=op, values=values):
-                saved = self.env
+                saved, gates = self.env, self.gates
                 wanted = isinstance(op, ast.And)
                 answer: bool | None = wanted
                 for operand in values:
@@ -460,10 +460,10 @@ class Expressions(Calls):
                         break
                     if truth is None:
                         answer = None
-                    self.apply(narrow(self, operand, wanted), gates=False)
+                    self.apply(narrow(self, operand, wanted))
                     if self.env is None:
                         break
-                inner, self.env = self.env, saved
+                inner, self.env, self.gates = self.env, saved, gates
                 self._keep_walrus(node, saved, inner)
                 return answer
             case ast.UnaryOp(op=ast.Not(), operand=operand):

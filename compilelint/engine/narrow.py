@@ -9,6 +9,7 @@ from compilelint.engine.values import (
     Class,
     Const,
     External,
+    Function,
     Instance,
     Map,
     Origin,
@@ -25,7 +26,7 @@ from compilelint.engine.values import (
 if TYPE_CHECKING:
     from compilelint.engine.expressions import Expressions
 
-COMPILING = {"torch.compiler.is_compiling", "torch._dynamo.is_compiling", "torch.compiler.is_dynamo_compiling"}
+COMPILING = {"torch.compiler.is_compiling"}  # its other names are canonicalised
 COMPILING_NAMES = ("is_compiling", "is_torchdynamo_compiling", "is_dynamo_compiling", "is_torch_compiling")
 TRACING = {
     "torch.jit.is_tracing",
@@ -140,7 +141,8 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
     callee = run.peek(func)
     name = callee.name if isinstance(callee, External) else ""
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if name in COMPILING or last in COMPILING_NAMES:
+    asks = run.engine.asks_compiling(callee) if isinstance(callee, Function) else False
+    if name in COMPILING or asks or (isinstance(callee, Unknown) and last in COMPILING_NAMES):
         out.gates.add("compiling" if truth else "not-compiling")
     elif name in TRACING:
         if truth:

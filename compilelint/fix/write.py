@@ -53,7 +53,7 @@ def write_source(source: Source, text: str) -> None:
         status = target.stat()
         if not stat.S_ISREG(status.st_mode):
             raise WriteError(f"{source.path}: not a regular file")
-        if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
+        if not os.access(target, os.W_OK):
             raise WriteError(f"{source.path}: is read-only")
         _refuse_changed(source, target)
         temporary = _write_beside(target, data, status)

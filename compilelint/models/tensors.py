@@ -393,8 +393,10 @@ def _rank_after(tensor: Tensor, parts: tuple[Value, ...]) -> int | None:
 
 
 def _numpy_call(run: Calls, array: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    if name in ("item",):
+    if name == "item":
         return Scalar("number")
+    if name in BOOL_RESULTS:
+        return Scalar("bool")
     if name == "tolist":
         return Seq("list", None, Scalar("number"))
     if name in ("min", "max", "sum", "mean", "std", "any", "all") and not _has_dim(arguments):

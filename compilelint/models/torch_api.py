@@ -186,6 +186,7 @@ def _result(
     )
     return Tensor(
         device_of(*arguments.args, *arguments.kwargs.values()), dtype, rank, dynamic=dynamic,
+        constant=bool(arguments.args) and all(isinstance(v, Const | Scalar) for v in arguments.args),
         origin=run.origin(node, "is a tensor", first),
     )  # fmt: skip
 

@@ -52,7 +52,9 @@ class ClassInfo:
     qualname: str
     node: ast.ClassDef
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
-    attributes: dict[str, ast.AST] = field(default_factory=dict)  # class-level assignments: name → value or annotation node
+    attributes: dict[str, ast.AST] = field(
+        default_factory=dict
+    )  # class-level assignments: name → value or annotation node
     annotations: dict[str, ast.expr] = field(default_factory=dict)
     bodies: list[FunctionInfo] = field(default_factory=list)  # every function defined in it, overridden definitions too
     _stores: dict[str, list[FunctionInfo]] | None = None
