@@ -185,7 +185,7 @@ class Analyser:
                 wanted[str(path)] = module
                 self._interpret(module)
         ours = {str(path) for path in self.project_paths}
-        regions = Regions(self.engine, self.settings.roots)
+        regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         found: list[Finding] = []
         for summary in self.engine.summaries():
             if str(summary.module.path) in ours:  # what is outside was followed, not asked for

@@ -26,13 +26,15 @@ STEPS = frozenset("training_step validation_step test_step predict_step".split()
 class Regions:
     """The region of every context, found by reachability along the calls seen."""
 
-    def __init__(self, engine: Engine, roots: Iterable[str] = ()) -> None:
+    def __init__(self, engine: Engine, roots: Iterable[str] = (), modules: bool = False) -> None:
+        """`roots` are compiled by decree (`module:Qual.name`), with `modules` every nn.Module's forward is."""
         self.engine = engine
         self.regions: dict[Summary, Region] = {}
         summaries = engine.summaries()
         self._setup = _setup_only(summaries)
-        self._spread("compiled", self._compiled_roots(summaries, set(roots)))
-        self._spread("forward", self._forward_roots(summaries))
+        forwards = self._forward_roots(summaries)
+        self._spread("compiled", self._compiled_roots(summaries, set(roots)) + (forwards if modules else []))
+        self._spread("forward", forwards)
         self._spread("step", self._step_roots(summaries))
         self._spread("library", self._library_roots(summaries))
 
