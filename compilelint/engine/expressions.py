@@ -184,7 +184,7 @@ class Expressions(Calls):
             for test in generator.ifs:
                 self.truth(test, "filter", generator)
                 self.apply(narrow(self, test, True), gates=False)
-                if self.env is None:
+                if not self.reachable:
                     self.env = dict(saved)
         result: Value
         if isinstance(node, ast.DictComp):
@@ -278,9 +278,9 @@ class Expressions(Calls):
         result: Value = UNKNOWN
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator)
-            if self.has_tensor(left) or self.has_tensor(right) or self._hold_tensors(left, right):
-                if self.wants(Compare):
-                    self.emit(Compare(node, self.site, self.statement, left, right, _SYMBOLS[type(op)]))
+            tensors = self.has_tensor(left) or self.has_tensor(right) or self._hold_tensors(left, right)
+            if tensors and self.wants(Compare):
+                self.emit(Compare(node, self.site, self.statement, left, right, _SYMBOLS[type(op)]))
             if len(node.ops) > 1 and self.wants(Branch):
                 # a < t < b tests the first comparison's truth
                 first = operators.compare(self, node, type(op), left, right)
@@ -367,9 +367,8 @@ class Expressions(Calls):
         base = self.evaluate(node.value)
         index = self.index_value(node.slice, base)
         result = self.subscript(base, index, node)
-        if self.has_tensor(base) or self.has_tensor(index):
-            if self.wants(Read):
-                self.emit(Read(node, self.site, self.statement, base, index, result))
+        if (self.has_tensor(base) or self.has_tensor(index)) and self.wants(Read):
+            self.emit(Read(node, self.site, self.statement, base, index, result))
         return result
 
     def index_value(self, node: ast.expr, base: Value) -> Value:
@@ -429,9 +428,9 @@ class Expressions(Calls):
                 if all(b is not False for b in bounds):
                     return Seq(base.kind, base.items[slice(*bounds)], origin=base.origin)
             return Seq(base.kind, None, base.any_item(), origin=base.origin)
-        if base.items is not None and isinstance(index, Const) and type(index.value) is int:
-            if -len(base.items) <= index.value < len(base.items):
-                return base.items[index.value]
+        position = index.value if isinstance(index, Const) else None
+        if base.items is not None and type(position) is int and -len(base.items) <= position < len(base.items):
+            return base.items[position]
         return base.any_item()
 
     def _bound(self, node: ast.expr | None) -> Any:
@@ -521,9 +520,9 @@ class Expressions(Calls):
 
     def iterate(self, value: Value, node: ast.AST, kind: str) -> Value:
         """Python iterates over a value: tell of tensors, give an element."""
-        if (self.has_tensor(value) and tensor_of(value) is not None) or self.is_loader(value):
-            if self.wants(Iterate):
-                self.emit(Iterate(node, self.site, self.statement, value, kind))
+        told = (self.has_tensor(value) and tensor_of(value) is not None) or self.is_loader(value)
+        if told and self.wants(Iterate):
+            self.emit(Iterate(node, self.site, self.statement, value, kind))
         return self.element_of(value, node)
 
     def is_loader(self, value: Value) -> bool:

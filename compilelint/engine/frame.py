@@ -39,6 +39,11 @@ class Frame:
         self.globals: set[str] = set()
         self._site: Site | None = None
 
+    @property
+    def reachable(self) -> bool:
+        """Whether control can get to this point."""
+        return self.env is not None
+
     # -- names -----------------------------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> Value:

@@ -62,8 +62,8 @@ class Run(Expressions):
             summary.returns = self.evaluate(node.body)
             return
         self.block(node.body)
-        end = NONE if self.env is not None else None
-        if self.env is not None:
+        end = NONE if self.reachable else None
+        if self.reachable and self.env is not None:
             self.last_env = self.env
         if self.returned is None:
             summary.returns = end if end is not None else UNKNOWN
@@ -106,7 +106,7 @@ class Run(Expressions):
             self.gates = gates
             self.apply(narrow(self, node.test, side))
             left.append(self.gates)
-            if self.env is not None and body:
+            if self.reachable and body:
                 if isinstance(body[-1], ast.Raise):
                     self.gates = self.gates | {"raises"}
                 self.block(body)
@@ -413,13 +413,13 @@ class Run(Expressions):
                     self.store(element, item, target)
                 return
         if isinstance(value, Instance) and value.external == BATCH:
-            item: Value = value
+            part: Value = value
         elif isinstance(value, Tensor):
-            item = self.iterate(value, target, "unpack")
+            part = self.iterate(value, target, "unpack")
         else:
-            item = self.element_of(value, target)
+            part = self.element_of(value, target)
         for element in elements:
-            self.store(element, Seq("list", None, item) if isinstance(element, ast.Starred) else item, target)
+            self.store(element, Seq("list", None, part) if isinstance(element, ast.Starred) else part, target)
 
     def _assert(self, node: ast.Assert) -> None:
         self.truth(node.test, "assert", node)
