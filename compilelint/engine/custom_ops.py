@@ -1,6 +1,7 @@
 """The custom operators that a module defines, and whether each has a fake implementation.
 
-Source: https://docs.pytorch.org/docs/stable/library.html: `custom_op`, `define`, `register_fake` (once `impl_abstract`).
+Source: https://docs.pytorch.org/docs/stable/library.html: `custom_op`, `define`, `register_fake`
+(once `impl_abstract`).
 """
 
 from __future__ import annotations

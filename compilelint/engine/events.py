@@ -64,8 +64,8 @@ class Call(Event):
     """A call of something outside the project, or of a method that the models know.
 
     `target` is canonical: `torch.nonzero`, `torch.nn.functional.one_hot`, `Tensor.item`, `Module.eval` (methods of
-    torch.nn.Module), `time.time`, `print`, `logging.Logger.info`, `torch.optim.Optimizer.step`. `receiver` is the value a
-    method is called on. `discarded`: the result is thrown away (an expression statement).
+    torch.nn.Module), `time.time`, `print`, `logging.Logger.info`, `torch.optim.Optimizer.step`. `receiver` is the value
+    a method is called on. `discarded`: the result is thrown away (an expression statement).
     """
 
     target: str
@@ -98,8 +98,8 @@ class Branch(Event):
 
 @dataclass(slots=True, eq=False)
 class Convert(Event):
-    """A value turned into a Python number or text: `kind` is int, float, bool, complex, str, format, index (list or range index),
-    slice (a tensor's slice bound), range, math, round, len-arg (a size argument of a torch function)."""
+    """A value turned into a Python number or text: `kind` is int, float, bool, complex, str, format, index (list or
+    range index), slice (a tensor's slice bound), range, math, round, len-arg (a size argument of a torch function)."""
 
     value: Value
     kind: str
@@ -143,7 +143,7 @@ class Store(Event):
 
 @dataclass(slots=True, eq=False)
 class Iterate(Event):
-    """A Python iteration over a tensor or a loader: `kind` is for, comprehension, unpack, star, call (list(t), sum(t))."""
+    """A Python iteration over a tensor or a loader: `kind` is for, comprehension, unpack, star, call (list(t))."""
 
     value: Value
     kind: str
@@ -168,7 +168,7 @@ class Enter(Event):
 
 @dataclass(slots=True, eq=False)
 class Raise(Event):
-    """A raise statement, or an `assert` whose test is not a tensor (`kind` assert); `message` the message value or None."""
+    """A raise statement, or an `assert` whose test is not a tensor (`kind` assert); `message` its message or None."""
 
     kind: str
     message: Value | None

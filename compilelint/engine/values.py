@@ -1,6 +1,7 @@
 """The lattice of abstract values.
 
-    Bottom ⊑ Const | Scalar(static ⊑ symbolic ⊑ data) | Tensor | Instance | Function | Class | Seq | Map | Namespace ⊑ Unknown
+    Bottom ⊑ Const | Scalar(static ⊑ symbolic ⊑ data) | Tensor | Instance | Function | Class | Seq | Map | Namespace
+           ⊑ Unknown
 
 Values are immutable by convention (slots, no setters used after construction) and every one knows its `origin`: the
 chain of source spans that made it what it is. `Unknown` says nothing, and no rule fires on it.
@@ -85,8 +86,8 @@ class Scalar(Value):
 class Tensor(Value):
     """A torch.Tensor. `dtype` is "bool", "int", "float", "complex" or None; `rank` None where unknown.
 
-    `pinned`: may be page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray made
-    from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, boolean mask read).
+    `pinned`: may be page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray
+    made from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, boolean mask read).
     `constant`: built from constants of the program alone (torch.tensor(2.0), torch.arange(4)).
     `dims`: the sizes where known, as values (Const, Scalar) or None each; None where the rank is unknown.
     """
@@ -252,7 +253,7 @@ def same(a: Value, b: Value) -> bool:
 
 
 def key(value: Value, depth: int = 0) -> Any:
-    """A hashable summary of what `value` is, blind to its origin: the context key of a call, and the test for a fixpoint."""
+    """A hashable summary of what `value` is, blind to its origin: context of a call, and test for a fixpoint."""
     match value:
         case Const():
             v = value.value
@@ -350,8 +351,9 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
                 return a
             if a.value is None or b.value is None:
                 return None
-            kinds = {scalar_type(a.value), scalar_type(b.value)}
-            return Scalar(kinds.pop(), Flow.STATIC, origin=a.origin) if len(kinds) == 1 and None not in kinds else None
+            kind = scalar_type(a.value)
+            alike = kind is not None and kind == scalar_type(b.value)
+            return Scalar(kind, Flow.STATIC, origin=a.origin) if kind is not None and alike else None
         case (Scalar(), Scalar()) | (Scalar(), Const()) | (Const(), Scalar()):
             return _merge_scalars(a, b)
         case Seq(), Seq():
@@ -446,7 +448,7 @@ def _merge_maps(a: Map, b: Map, depth: int) -> Value:
 
 
 def widened(value: Value, depth: int = 0) -> Value:
-    """The value with its constant numbers and texts forgotten, and containers by their element: a step towards a fixpoint."""
+    """The value with its numbers and texts forgotten, and containers by their element: a step towards a fixpoint."""
     match value:
         case Const():
             kind = scalar_type(value.value)
