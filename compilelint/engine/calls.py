@@ -30,6 +30,7 @@ from compilelint.engine.values import (
     Value,
     join,
     join_all,
+    options,
     tensor_of,
     walk,
 )
@@ -37,12 +38,12 @@ from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
+HOOKS = ("register_forward_hook", "register_forward_pre_hook")
+
+
 def _is_flag(value: Value | None) -> bool:
     """Whether a parameter is declared to be a bool or a text: a tensor passed for it was inferred wrongly."""
     return isinstance(value, Scalar) and value.type in ("bool", "str")
-
-
-HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
 class Arguments:
@@ -175,7 +176,7 @@ class Calls(Frame):
                 self.note_write(name, value)
 
     def bind_arguments(self, function: Function, arguments: Arguments) -> dict[str, Value]:
-        """Each parameter's value: what is passed, and what its annotation, default and use say where that is unknown."""
+        """Each parameter's value: what is passed, or what its annotation, default and use say where that is unknown."""
         info = function.info
         spec = info.node.args
         plain = [a.arg for a in spec.posonlyargs + spec.args]
@@ -291,9 +292,8 @@ class Calls(Frame):
     def call_external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         result = torch_api.call(self, name, arguments, node)
         receiver: Value | None = None
-        if name.startswith("torch.ops."):
-            if self.engine.unregistered("::".join(name.split(".")[2:4]), self.module):
-                receiver = Instance(None, "torch.library.CustomOpDef", attrs={"unregistered": Const(True)})
+        if name.startswith("torch.ops.") and self.engine.unregistered("::".join(name.split(".")[2:4]), self.module):
+            receiver = Instance(None, "torch.library.CustomOpDef", attrs={"unregistered": Const(True)})
         self._tell_call(name, arguments, receiver, result, node)
         return result
 
@@ -343,16 +343,15 @@ class Calls(Frame):
             discarded = isinstance(self.statement, ast.Expr) and self.statement.value is node
             self.emit(
                 Call(
-                    node, self.site, self.statement, target, arguments.args, arguments.kwargs, receiver, result, discarded,
-                    arguments.starred,
+                    node, self.site, self.statement, target, arguments.args, arguments.kwargs, receiver, result,
+                    discarded, arguments.starred,
                 )
             )  # fmt: skip
 
     def convert(self, node: ast.AST, value: Value, kind: str) -> None:
         """A tensor (or a container's element) becomes a Python number."""
-        if any(isinstance(v, Tensor) for v in ((value,) if not isinstance(value, Union) else value.options)):
-            if self.wants(Convert):
-                self.emit(Convert(node, self.site, self.statement, value, kind))
+        if any(isinstance(v, Tensor) for v in options(value)) and self.wants(Convert):
+            self.emit(Convert(node, self.site, self.statement, value, kind))
 
     def _callbacks(self, arguments: Arguments, node: ast.AST) -> None:
         """Functions passed to a callee nobody knows are taken to be called, with arguments nobody knows."""
