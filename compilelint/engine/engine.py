@@ -140,11 +140,16 @@ class Engine:
         """Outside base names; a class with a `forward` and a base nobody knows is taken for an nn.Module."""
         names = [b for b in self.mro(info) if isinstance(b, str)]
         foreign = [n for n in names if n not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol")]
-        if foreign and "torch.nn.Module" not in names and "torch.autograd.Function" not in names:
-            if any(n.startswith("torch.nn.") for n in names) or any(
-                isinstance(b, ClassInfo) and "forward" in b.methods for b in self.mro(info)
-            ):
-                names.append("torch.nn.Module")
+        if (
+            foreign
+            and "torch.nn.Module" not in names
+            and "torch.autograd.Function" not in names
+            and (
+                any(n.startswith("torch.nn.") for n in names)
+                or any(isinstance(b, ClassInfo) and "forward" in b.methods for b in self.mro(info))
+            )
+        ):
+            names.append("torch.nn.Module")
         if any(n.startswith("torch.optim.") for n in names):
             names.append("torch.optim.Optimizer")
         return tuple(n for n in names if n != "?")
@@ -166,7 +171,7 @@ class Engine:
         return None
 
     def class_attribute(self, info: ClassInfo, name: str, receiver: Value | None) -> Value:
-        """An attribute looked up on a class: a method (bound to `receiver` where it is an instance) or a class variable."""
+        """An attribute looked up on a class: a method (bound to `receiver`, if that is an instance) or a class variable."""
         for base in self.mro(info):
             if not isinstance(base, ClassInfo):
                 continue
@@ -235,7 +240,7 @@ class Engine:
         return result
 
     def _writes(self, writer: FunctionInfo) -> Mapping[str, Value]:
-        """The attributes that a method sets. One that is being interpreted just now is looked at aside, without events."""
+        """The attributes that a method sets. One that is being interpreted just now is looked at aside, silently."""
         from compilelint.engine.run import Run
 
         known = self._generic.get(writer)
@@ -290,7 +295,7 @@ class Engine:
         return value
 
     def operator(self, name: ast.expr, function: Value, module: Module) -> Value:
-        """What `custom_op` makes of a function: an operator, of which it is known whether it has a fake implementation."""
+        """What `custom_op` makes of a function: an operator that is known to have a fake implementation, or not."""
         qualified = name.value if isinstance(name, ast.Constant) else None
         attrs = {"function": function}
         if self.unregistered(qualified, module):
@@ -307,7 +312,7 @@ class Engine:
         return known.get(qualified) is False if isinstance(qualified, str) else False
 
     def asks_compiling(self, function: Function, depth: int = 0) -> bool:
-        """Whether a function of the project is true while Dynamo traces: a small one whose result calls is_compiling()."""
+        """Whether a function of the project is true while Dynamo traces: a small one that calls is_compiling()."""
         info = function.info
         known = self._asks.get(info)
         if known is None:
@@ -316,7 +321,9 @@ class Engine:
 
     def _returns_compiling(self, info: FunctionInfo, depth: int) -> bool:
         body = info.node.body
-        if not isinstance(body, list) or len(body) > 15 or not any(isinstance(s, ast.Return) for s in ast.walk(info.node)):
+        if not isinstance(body, list) or len(body) > 15:
+            return False
+        if not any(isinstance(s, ast.Return) for s in ast.walk(info.node)):
             return False
         scope = self.scope(info.module)
         imported: dict[str, Value] = {}
