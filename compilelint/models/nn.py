@@ -116,9 +116,9 @@ def element(instance: Instance) -> Value:
 
 def item(instance: Instance, index: Value) -> Value:
     items = instance.attrs.get("*items", UNKNOWN)
-    if isinstance(items, Seq) and items.items is not None and isinstance(index, Const) and type(index.value) is int:
-        if -len(items.items) <= index.value < len(items.items):
-            return items.items[index.value]
+    position = index.value if isinstance(index, Const) else None
+    if isinstance(items, Seq) and items.items is not None and type(position) is int:
+        return items.items[position] if -len(items.items) <= position < len(items.items) else element(instance)
     if isinstance(items, Map) and items.items is not None and isinstance(index, Const):
         return items.items.get(index.value, join_all(items.items.values()) if items.items else UNKNOWN)
     return element(instance)

@@ -1,7 +1,7 @@
 """Calls of functions outside the project: torch's, Python's builtins and library, NumPy's.
 
-A handler is registered under the canonical name and gives the result; what no handler knows is judged by the release's table
-(tensor, number, tuple, …) or is Unknown.
+A handler is registered under the canonical name and gives the result; what no handler knows is judged by the release's
+table (tensor, number, tuple, …) or is Unknown.
 """
 
 from __future__ import annotations
@@ -82,18 +82,18 @@ def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return UNKNOWN
 
 
-# -- torch operators -----------------------------------------------------------------------------------------------------
+# -- torch operators -------------------------------------------------------------------------------------------------
 
 FACTORIES = frozenset(
-    """zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor as_tensor asarray scalar_tensor range
-    hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices empty_strided
+    """zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor as_tensor asarray scalar_tensor
+    range     hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices empty_strided
     sparse_coo_tensor from_numpy frombuffer""".split()
 )
 NOT_TENSORS = frozenset(
-    """is_tensor is_floating_point is_complex numel is_grad_enabled is_autocast_enabled get_default_dtype device finfo iinfo
-    set_default_dtype manual_seed seed initial_seed get_rng_state set_rng_state save load no_grad enable_grad inference_mode
-    set_grad_enabled compile broadcast_shapes result_type promote_types can_cast typename get_num_threads set_num_threads
-    is_storage set_printoptions use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond
+    """is_tensor is_floating_point is_complex numel is_grad_enabled is_autocast_enabled get_default_dtype device finfo
+    iinfo set_default_dtype manual_seed seed initial_seed get_rng_state set_rng_state save load no_grad enable_grad
+    inference_mode set_grad_enabled compile broadcast_shapes result_type promote_types can_cast typename
+    get_num_threads set_num_threads is_storage set_printoptions use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond
     is_inference_mode_enabled get_autocast_dtype set_float32_matmul_precision""".split()
 )
 INT_FACTORIES = frozenset("arange randint randperm tril_indices triu_indices".split())
@@ -171,10 +171,10 @@ def _result(
     if last.endswith("_loss") or last in ("cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits"):
         reduction = arguments.kwargs.get("reduction")
         rank = 0 if reduction is None or (isinstance(reduction, Const) and reduction.value in ("mean", "sum")) else None
-    if last in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin") and (
-        len(arguments.args) > 1 or "dim" in arguments.kwargs
-    ):
-        if last not in ("max", "min") or tensor_of(arguments.args[1]) is None if len(arguments.args) > 1 else True:
+    pairs = last in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin")
+    if pairs and (len(arguments.args) > 1 or "dim" in arguments.kwargs):
+        other = tensor_of(arguments.args[1]) if last in ("max", "min") and len(arguments.args) > 1 else None
+        if other is None:
             part = Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
             return Seq("tuple", None, part)
     if last in ("chunk", "split", "unbind", "tensor_split"):
@@ -305,7 +305,7 @@ def _joined(run: Calls, last: str, first: Value | None, node: ast.AST) -> Value:
         rank = tensor.rank + 1 if last == "stack" else tensor.rank
     return Tensor(
         tensor.device if tensor is not None else Device.UNKNOWN, tensor.dtype if tensor is not None else None, rank,
-        dynamic=any(isinstance(v, Tensor) and v.dynamic for v in walk(first)) if first is not None and last != "stack" else False,
+        dynamic=first is not None and last != "stack" and any(isinstance(v, Tensor) and v.dynamic for v in walk(first)),
         origin=run.origin(node, "is a tensor", tensor),
     )  # fmt: skip
 
@@ -359,7 +359,7 @@ def _custom(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
     )
 
 
-# -- classes ---------------------------------------------------------------------------------------------------------------
+# -- classes ---------------------------------------------------------------------------------------------------------
 
 
 def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -393,7 +393,7 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
     return Instance(None, name, origin=run.origin(node, "is constructed"))
 
 
-# -- Python's builtins -------------------------------------------------------------------------------------------------------
+# -- Python's builtins ----------------------------------------------------------------------------------------------
 
 
 @handles("len")
@@ -652,8 +652,10 @@ def _type(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return UNKNOWN
 
 
-@handles("print", "input", "open", "setattr", "delattr", "logging.info", "logging.warning", "logging.debug", "logging.error",
-         "warnings.warn")  # fmt: skip
+@handles(
+    "print", "input", "open", "setattr", "delattr", "logging.info", "logging.warning", "logging.debug", "logging.error",
+    "warnings.warn",
+)  # fmt: skip
 def _side_effect(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return UNKNOWN if name in ("input", "open") else NONE
 
@@ -683,7 +685,7 @@ def _reduce(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
     return run.call_back(arguments.args[0], [element, element], node)
 
 
-# -- library --------------------------------------------------------------------------------------------------------------------
+# -- library ---------------------------------------------------------------------------------------------------------
 
 
 def _math(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
