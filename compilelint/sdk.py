@@ -10,8 +10,8 @@ are generators that subscribe to events:
         if (tensor := tensor_of(event.test)) is not None:
             yield Report(event.node, f"`{ctx.source(event.node)}` …", because=tensor)
 
-A check says what a site does in full (`effects`); the caller drops the effects that don't matter in the region the site stands
-in (a break where nothing compiles, a sync in cold code), and the report when none is left.
+A check says what a site does in full (`effects`); the caller drops the effects that don't matter in the region the site
+stands in (a break where nothing compiles, a sync in cold code), and the report when none is left.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Context(Protocol):
 
     @property
     def compiled(self) -> bool:
-        """Whether Dynamo traces this site, as far as is known (compiled and forward regions; library code with `--compiled all`)."""
+        """Whether Dynamo traces this site, as far as is known (compiled and forward; library code: `--compiled all`)."""
 
     @property
     def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
@@ -227,13 +227,13 @@ class Context(Protocol):
         """The source text of a node on one line, shortened to 60 characters."""
 
     def value(self, node: ast.AST) -> Value:
-        """What the engine believes of any expression of this function, in this context (UNKNOWN where it was not evaluated)."""
+        """What the engine believes of any expression of this function, in this context (UNKNOWN if not evaluated)."""
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntactic parent of a node."""
 
     def torch_says(self, target: str) -> dict[str, Any]:
-        """What the tables of this torch release say of a function or method (`torch.nonzero`, `Tensor.item`); {} if nothing."""
+        """What this torch release's tables say of a function or method (`torch.nonzero`, `Tensor.item`), or {}."""
 
     def consequence(self, site: Site) -> str:
         """What a graph break at this site costs, for the message: the graph is split, the frame is skipped, …"""
@@ -241,8 +241,8 @@ class Context(Protocol):
 
 @dataclass(slots=True, frozen=True)
 class Fix:
-    """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see fix/rewriter.py),
-    and may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
+    """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see fix/rewriter.py), and
+    may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
 
     title: str
     applicability: Applicability
@@ -252,7 +252,7 @@ class Fix:
 
 @dataclass(slots=True)
 class Report:
-    """One site. `because` is the value whose history is shown as the reason; `effects`, `gb_types` default to the rule's."""
+    """One site. `because`: the value whose history is shown as the reason; `effects`, `gb_types` default to the rule's."""
 
     node: ast.AST
     message: str

@@ -79,7 +79,7 @@ class ClassInfo:
 
 
 class Module:
-    """A parsed file. `name` is its import name as far as its packages tell; `package` the name relative imports start from."""
+    """A parsed file. `name`: its import name as far as its packages tell; `package`: where relative imports start."""
 
     def __init__(self, path: Path, name: str, text: str, tree: ast.Module) -> None:
         self.path = path
@@ -185,7 +185,7 @@ def _dotted(node: ast.AST) -> str:
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run at module level, those inside if, try, with and loops included; not what only type checkers read."""
+    """Statements run at module level, those inside if, try, with and loops too; not what only type checkers read."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.If) and _dotted(statement.test).rpartition(".")[2] == "TYPE_CHECKING":
