@@ -262,7 +262,7 @@ class Analyser:
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)
 
     def traced(self, region: Region, site: Site, summary: Summary) -> bool:
-        """Whether Dynamo would trace a site: by region, by the `compiled` setting, and unless guarded by is_compiling()."""
+        """Whether Dynamo would trace a site: by region and the `compiled` setting, unless guarded by is_compiling()."""
         if "not-compiling" in site.gates:
             return False
         if region.kind in ("compiled", "forward"):
@@ -308,9 +308,9 @@ class Analyser:
                 continue
             if effect == "graph-break" and not context.compiled:
                 continue
-            if effect in ("sync", "launch", "transfer") and kind == "cold" and not context.compiled:
-                if list(claimed) != ["transfer"]:  # how an input pipeline is set up matters where it is set up
-                    continue
+            eager = effect in ("sync", "launch", "transfer") and kind == "cold" and not context.compiled
+            if eager and list(claimed) != ["transfer"]:  # how an input pipeline is set up matters where it is set up
+                continue
             if kind == "compiled" and "not-compiling" in site.gates:
                 continue
             kept.append(effect)
@@ -391,7 +391,7 @@ def _severity(effects: Sequence[Effect], region: Region, site: Site) -> Severity
 def _trace(value: Value | None) -> tuple[TraceStep, ...]:
     if value is None or value.origin is None:
         return ()
-    steps = []
+    steps: list[TraceStep] = []
     for link in value.origin.chain():
         step = TraceStep(link.path, getattr(link.node, "lineno", 1), f"`{_subject(link.node)}` {link.why}")
         if not steps or steps[-1] != step:
@@ -438,9 +438,9 @@ def analyse(
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
 ) -> Analysis:
-    """Analyse Python files. `roots`: all files of the run, when `paths` is a share of them (imports are followed among them).
+    """Analyse Python files.
 
-    `texts` by path stand for what is on disk.
+    `roots`: all files of the run, when `paths` is a share of them (imports are followed among them). `texts` by path stand for what is on disk.
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))

@@ -17,8 +17,8 @@ RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3,
 # the parts of the nn.Module protocol that run when a model is built, loaded or shown
 SETUP = frozenset(
     """__init__ __new__ __init_subclass__ __post_init__ __repr__ __str__ __getstate__ __setstate__ __reduce__ __del__
-    extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict _load_from_state_dict
-    _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
+    extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
+    _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
 )
 STEPS = frozenset("training_step validation_step test_step predict_step".split())
 
@@ -56,7 +56,7 @@ class Regions:
         return region
 
     def _spread(self, kind: RegionKind, roots: list[tuple[Summary, str]]) -> None:
-        queue = deque()
+        queue: deque[Summary] = deque()
         for summary, why in roots:
             if summary not in self.regions:
                 self.regions[summary] = Region(kind, summary.name, why)
@@ -83,9 +83,11 @@ class Regions:
     def _compiled_roots(self, summaries: list[Summary], names: set[str]) -> list[tuple[Summary, str]]:
         roots = [(s, "is passed to torch.compile") for s in self.engine.compile_roots]
         for summary in summaries:
-            for edge in summary.edges:
-                if edge.compiled and not edge.disabled:
-                    roots.append((edge.callee, "is compiled where it is called"))
+            roots += [
+                (edge.callee, "is compiled where it is called")
+                for edge in summary.edges
+                if edge.compiled and not edge.disabled
+            ]
             info = summary.info
             if info is None:
                 continue
@@ -122,9 +124,11 @@ class Regions:
                     roots.append((summary, "is an optimizer's step"))
                 elif info.name in STEPS and any(b.endswith("LightningModule") for b in bases):
                     roots.append((summary, "is run at each step"))
-            for edge in summary.edges:
-                if any(loop.is_step for loop in edge.site.loops) and "main" not in edge.site.gates:
-                    roots.append((edge.callee, f"is called at each step of a loop in {summary.name}"))
+            roots += [
+                (edge.callee, f"is called at each step of a loop in {summary.name}")
+                for edge in summary.edges
+                if any(loop.is_step for loop in edge.site.loops) and "main" not in edge.site.gates
+            ]
         return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
 
     def _library_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
@@ -136,7 +140,7 @@ class Regions:
 
 
 def takes_tensors(summary: Summary) -> bool:
-    """Whether a parameter certainly is, or holds, a tensor or a module; or `self` is a module or an object that holds some."""
+    """Whether a parameter certainly is, or holds, a tensor or a module; or `self` is a module."""
     if any(_holds_tensor(value) for value in summary.arguments.values()):
         return True
     if "device" in summary.arguments and summary.info is not None and not _entry(summary):
@@ -146,7 +150,7 @@ def takes_tensors(summary: Summary) -> bool:
 
 
 def _entry(summary: Summary) -> bool:
-    """Whether a function sets things up: its device has a name (`device="cpu"`, as scripts do), or it builds modules itself."""
+    """Whether a function sets things up: its device has a name (`device="cpu"`, as in scripts), or it builds modules."""
     device = summary.info.default("device") if summary.info is not None else None
     if isinstance(device, ast.Constant) and isinstance(device.value, str):
         return True

@@ -63,7 +63,7 @@ class Run(Expressions):
             return
         self.block(node.body)
         end = NONE if self.reachable else None
-        if self.reachable and self.env is not None:
+        if self.reachable:
             self.last_env = self.env
         if self.returned is None:
             summary.returns = end if end is not None else UNKNOWN
