@@ -62,13 +62,16 @@ class Run(Expressions):
             summary.returns = self.evaluate(node.body)
             return
         self.block(node.body)
-        end = NONE if self.reachable else None
-        if self.reachable:
+        summary.returns = self._outcome()
+
+    def _outcome(self) -> Value:
+        """What the function gives, by its return statements and by running off its end."""
+        end = NONE if self.env is not None else None
+        if self.env is not None:
             self.last_env = self.env
         if self.returned is None:
-            summary.returns = end if end is not None else UNKNOWN
-        else:
-            summary.returns = self.returned if end is None else join(self.returned, end)
+            return end if end is not None else UNKNOWN
+        return self.returned if end is None else join(self.returned, end)
 
     # -- control flow --------------------------------------------------------------------------------------------------
 
