@@ -440,7 +440,8 @@ def analyse(
 ) -> Analysis:
     """Analyse Python files.
 
-    `roots`: all files of the run, when `paths` is a share of them (imports are followed among them). `texts` by path stand for what is on disk.
+    `roots`: all files of the run, when `paths` is a share of them (imports are followed among them). `texts` by path
+    stand for what is on disk.
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))

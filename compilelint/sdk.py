@@ -217,7 +217,7 @@ class Context(Protocol):
 
     @property
     def compiled(self) -> bool:
-        """Whether Dynamo traces this site, as far as is known (compiled and forward; library code: `--compiled all`)."""
+        """Whether Dynamo traces this site, as far as is known (compiled and forward; library: `--compiled all`)."""
 
     @property
     def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
@@ -241,8 +241,8 @@ class Context(Protocol):
 
 @dataclass(slots=True, frozen=True)
 class Fix:
-    """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see fix/rewriter.py), and
-    may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
+    """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see
+    fix/rewriter.py), and may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
 
     title: str
     applicability: Applicability
@@ -252,7 +252,7 @@ class Fix:
 
 @dataclass(slots=True)
 class Report:
-    """One site. `because`: the value whose history is shown as the reason; `effects`, `gb_types` default to the rule's."""
+    """One site. `because`: the value whose history is the reason; `effects`, `gb_types` default to the rule's."""
 
     node: ast.AST
     message: str

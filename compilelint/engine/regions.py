@@ -150,7 +150,7 @@ def takes_tensors(summary: Summary) -> bool:
 
 
 def _entry(summary: Summary) -> bool:
-    """Whether a function sets things up: its device has a name (`device="cpu"`, as in scripts), or it builds modules."""
+    """Whether a function sets things up: its device has a name (`device="cpu"` in scripts), or it builds modules."""
     device = summary.info.default("device") if summary.info is not None else None
     if isinstance(device, ast.Constant) and isinstance(device.value, str):
         return True

@@ -12,7 +12,7 @@ from compilelint.source.module import FunctionInfo, Module
 
 @dataclass(slots=True, eq=False)
 class Edge:
-    """A call from one context to another, at `node`. `compiled`: through torch.compile; `disabled`: by its decorator."""
+    """A call from one context to another at `node`. `compiled`: through torch.compile; `disabled`: by a decorator."""
 
     callee: Summary
     site: Site

@@ -9,27 +9,28 @@ from compilelint.engine.values import External, Value
 
 # methods and attributes that tensors have and that arrays, modules, lists, numbers and strings have not
 TENSOR_ONLY = frozenset(
-    """abs_ add_ addcdiv_ addcmul_ addmm bmm clamp clamp_ clamp_min contiguous masked_fill masked_fill_ masked_scatter
-    masked_select unsqueeze unsqueeze_ permute expand expand_as view_as index_select index_add_ index_copy_ index_fill_
-    scatter_ scatter_add scatter_add_ scatter_reduce gather new_zeros new_ones new_full new_tensor new_empty
-    logsumexp softmax log_softmax sigmoid tanh relu matmul detach detach_ backward is_cuda
-    repeat_interleave type_as unbind chunk narrow cumprod div_ mul_ sub_ lerp lerp_
-    bernoulli_ normal_ uniform_ zero_ fill_ copy_ topk element_size is_floating_point is_contiguous nonzero_static
-    index_put_ index_put grad_fn is_leaf requires_grad new log_ exp_ sqrt_ rsqrt reciprocal true_divide pin_memory
-    register_hook retain_grad data_ptr storage untyped_storage adjoint mT logical_and logical_or logical_not
-    addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold tensor_split""".split()
+    """abs_ add_ addcdiv_ addcmul_ addmm bmm clamp clamp_ clamp_min contiguous masked_fill masked_fill_
+    masked_scatter masked_select unsqueeze unsqueeze_ permute expand expand_as view_as index_select
+    index_add_ index_copy_ index_fill_ scatter_ scatter_add scatter_add_ scatter_reduce gather new_zeros
+    new_ones new_full new_tensor new_empty logsumexp softmax log_softmax sigmoid tanh relu matmul detach
+    detach_ backward is_cuda repeat_interleave type_as unbind chunk narrow cumprod div_ mul_ sub_ lerp lerp_
+    bernoulli_ normal_ uniform_ zero_ fill_ copy_ topk element_size is_floating_point is_contiguous
+    nonzero_static index_put_ index_put grad_fn is_leaf requires_grad new log_ exp_ sqrt_ rsqrt reciprocal
+    true_divide pin_memory register_hook retain_grad data_ptr storage untyped_storage adjoint mT logical_and
+    logical_or logical_not addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold
+    tensor_split""".split()
 )
 # torch functions whose first argument may be something else than a tensor
 NOT_TENSOR_FIRST = frozenset(
-    """tensor as_tensor from_numpy zeros ones empty full arange linspace logspace eye rand randn randint randperm
-    cat stack concat concatenate hstack vstack dstack column_stack block_diag meshgrid cartesian_prod broadcast_tensors
-    einsum compile manual_seed is_tensor save load device finfo iinfo no_grad set_grad_enabled Size Generator where
-    normal pad_sequence device_count
-    get_default_dtype set_default_dtype tensordot broadcast_shapes result_type can_cast promote_types is_storage
-    autocast enable_grad inference_mode typename numel to_dlpack from_dlpack sparse_coo_tensor complex polar
-    scalar_tensor hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices
-    empty_strided asarray range set_num_threads set_printoptions cond vmap jit chain_matmul is_grad_enabled
-    is_autocast_enabled get_autocast_dtype export interpolate_shape empty_like_shape
+    """tensor as_tensor from_numpy zeros ones empty full arange linspace logspace eye rand randn randint
+    randperm cat stack concat concatenate hstack vstack dstack column_stack block_diag meshgrid
+    cartesian_prod broadcast_tensors einsum compile manual_seed is_tensor save load device finfo iinfo
+    no_grad set_grad_enabled Size Generator where normal pad_sequence device_count get_default_dtype
+    set_default_dtype tensordot broadcast_shapes result_type can_cast promote_types is_storage autocast
+    enable_grad inference_mode typename numel to_dlpack from_dlpack sparse_coo_tensor complex polar
+    scalar_tensor hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices
+    triu_indices empty_strided asarray range set_num_threads set_printoptions cond vmap jit chain_matmul
+    is_grad_enabled is_autocast_enabled get_autocast_dtype export interpolate_shape empty_like_shape
     multi_head_attention_forward""".split()
 )
 

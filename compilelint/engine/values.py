@@ -87,7 +87,7 @@ class Tensor(Value):
     """A torch.Tensor. `dtype` is "bool", "int", "float", "complex" or None; `rank` None where unknown.
 
     `pinned`: may be page-locked host memory. `kind`: "" or "parameter" or "buffer" or "sparse" or "numpy" (an ndarray
-    made from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, boolean mask read).
+    made from a tensor or by numpy: lives on the CPU). `dynamic`: its shape depends on data (nonzero, a mask's read).
     `constant`: built from constants of the program alone (torch.tensor(2.0), torch.arange(4)).
     `dims`: the sizes where known, as values (Const, Scalar) or None each; None where the rank is unknown.
     """

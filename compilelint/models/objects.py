@@ -91,12 +91,12 @@ def _batch_tensor(instance: Instance) -> Tensor:
 
 
 MODULE_METHODS = frozenset(
-    """to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory parameters
-    named_parameters buffers named_buffers modules named_modules children named_children state_dict load_state_dict
-    register_buffer register_parameter register_forward_hook register_forward_pre_hook register_full_backward_hook
-    add_module register_module zero_grad compile
-    get_parameter get_submodule get_buffer forward extra_repr xpu __init__ append extend insert keys values items pop
-    flatten_parameters reset_parameters update""".split()
+    """to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory
+    parameters named_parameters buffers named_buffers modules named_modules children named_children
+    state_dict load_state_dict register_buffer register_parameter register_forward_hook
+    register_forward_pre_hook register_full_backward_hook add_module register_module zero_grad compile
+    get_parameter get_submodule get_buffer forward extra_repr xpu __init__ append extend insert keys values
+    items pop flatten_parameters reset_parameters update""".split()
 )
 
 

@@ -183,7 +183,8 @@ def unary(run: Frame, node: ast.AST, op: type[ast.unaryop], value: Value) -> Val
         case Tensor():
             return Tensor(
                 value.device, value.dtype, value.rank, kind="numpy" if value.kind == "numpy" else "",
-                dynamic=value.dynamic, constant=value.constant, origin=run.origin(node, "is computed from a tensor", value),
+                dynamic=value.dynamic, constant=value.constant,
+                origin=run.origin(node, "is computed from a tensor", value),
             )  # fmt: skip
         case Const() if isinstance(value.value, int | float) and op in (ast.USub, ast.UAdd):
             return Const(-value.value if op is ast.USub else +value.value)

@@ -33,42 +33,44 @@ if TYPE_CHECKING:
 # reads of a device value: the result is a Python number
 READS = {"item": None, "__bool__": "bool", "__int__": "int", "__float__": "float", "__index__": "int"}
 BOOL_RESULTS = frozenset(
-    """is_floating_point is_complex is_contiguous is_signed is_pinned is_shared is_inference is_set_to is_coalesced is_conj
-    is_neg     has_names is_same_size""".split()
+    """is_floating_point is_complex is_contiguous is_signed is_pinned is_shared is_inference is_set_to
+    is_coalesced is_conj is_neg has_names is_same_size""".split()
 )
 INT_RESULTS = frozenset(
     "dim ndimension numel nelement element_size get_device storage_offset sparse_dim dense_dim data_ptr __len__".split()
 )
 HOST_BOOL = frozenset("equal allclose is_nonzero".split())  # compare on the device, answer on the host
 BOOL_TENSORS = frozenset(
-    """eq ne lt le gt ge greater less greater_equal less_equal not_equal isnan isinf isfinite isposinf isneginf isreal
-    isclose logical_and logical_or logical_xor logical_not any all bool signbit isin __eq__ __ne__ __lt__ __le__ __gt__
-    __ge__""".split()
+    """eq ne lt le gt ge greater less greater_equal less_equal not_equal isnan isinf isfinite isposinf
+    isneginf isreal isclose logical_and logical_or logical_xor logical_not any all bool signbit isin __eq__
+    __ne__ __lt__ __le__ __gt__ __ge__""".split()
 )
 INT_TENSORS = frozenset(
-    """argmax argmin argsort nonzero argwhere bincount long int short char byte count_nonzero searchsorted bucketize
-    nonzero_static arange multinomial""".split()
+    """argmax argmin argsort nonzero argwhere bincount long int short char byte count_nonzero searchsorted
+    bucketize nonzero_static arange multinomial""".split()
 )
 FLOAT_TENSORS = frozenset(
-    """float half double bfloat16 softmax log_softmax sigmoid tanh exp log log2 log10 log1p sqrt rsqrt mean std var norm sin
-    cos logsumexp reciprocal erf expm1 atan acos asin tan""".split()
+    """float half double bfloat16 softmax log_softmax sigmoid tanh exp log log2 log10 log1p sqrt rsqrt mean
+    std var norm sin cos logsumexp reciprocal erf expm1 atan acos asin tan""".split()
 )
 # keep the dtype and where possible the shape of their receiver
 SHAPE_PRESERVING = frozenset(
-    """clone detach contiguous abs neg clamp clip clamp_min clamp_max masked_fill relu round floor ceil trunc sign flip
-    roll requires_grad_ cumsum cumprod tril triu zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ masked_fill_ scatter_add_
-    index_add_ scatter scatter_add scatter_ index_copy_ index_fill_ index_fill uniform_ normal_ bernoulli_ random_ detach_ pin_memory
-    share_memory_ bitwise_not logical_not_ frac nan_to_num retain_grad lerp lerp_ addcmul addcdiv sort_""".split()
+    """clone detach contiguous abs neg clamp clip clamp_min clamp_max masked_fill relu round floor ceil trunc
+    sign flip roll requires_grad_ cumsum cumprod tril triu zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_
+    masked_fill_ scatter_add_ index_add_ scatter scatter_add scatter_ index_copy_ index_fill_ index_fill
+    uniform_ normal_ bernoulli_ random_ detach_ pin_memory share_memory_ bitwise_not logical_not_ frac
+    nan_to_num retain_grad lerp lerp_ addcmul addcdiv sort_""".split()
 )
 # views and moves of elements: the table has no dtype for some of them
 KEEPS_DTYPE = SHAPE_PRESERVING | frozenset(
-    """view reshape transpose permute unsqueeze squeeze expand flatten unflatten t swapaxes movedim narrow select
-    index_select gather repeat tile take diagonal unfold contiguous sum max min amax amin any all cumsum prod item where
-    masked_scatter scatter_reduce repeat_interleave take_along_dim rot90 fliplr flipud ravel expand_as view_as""".split()
+    """view reshape transpose permute unsqueeze squeeze expand flatten unflatten t swapaxes movedim narrow
+    select index_select gather repeat tile take diagonal unfold contiguous sum max min amax amin any all
+    cumsum prod item where masked_scatter scatter_reduce repeat_interleave take_along_dim rot90 fliplr flipud
+    ravel expand_as view_as""".split()
 )
 REDUCTIONS = frozenset(
-    """sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp nansum nanmean
-    aminmax""".split()
+    """sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp
+    nansum nanmean aminmax""".split()
 )
 PAIRS = frozenset(
     "max min median mode kthvalue cummax cummin sort topk aminmax".split()

@@ -85,16 +85,17 @@ def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
 # -- torch operators -------------------------------------------------------------------------------------------------
 
 FACTORIES = frozenset(
-    """zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor as_tensor asarray scalar_tensor
-    range     hann_window hamming_window blackman_window kaiser_window bartlett_window tril_indices triu_indices empty_strided
-    sparse_coo_tensor from_numpy frombuffer""".split()
+    """zeros ones empty full arange linspace logspace eye rand randn randint randperm tensor as_tensor
+    asarray scalar_tensor range hann_window hamming_window blackman_window kaiser_window bartlett_window
+    tril_indices triu_indices empty_strided sparse_coo_tensor from_numpy frombuffer""".split()
 )
 NOT_TENSORS = frozenset(
-    """is_tensor is_floating_point is_complex numel is_grad_enabled is_autocast_enabled get_default_dtype device finfo
-    iinfo set_default_dtype manual_seed seed initial_seed get_rng_state set_rng_state save load no_grad enable_grad
-    inference_mode set_grad_enabled compile broadcast_shapes result_type promote_types can_cast typename
-    get_num_threads set_num_threads is_storage set_printoptions use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond
-    is_inference_mode_enabled get_autocast_dtype set_float32_matmul_precision""".split()
+    """is_tensor is_floating_point is_complex numel is_grad_enabled is_autocast_enabled get_default_dtype
+    device finfo iinfo set_default_dtype manual_seed seed initial_seed get_rng_state set_rng_state save load
+    no_grad enable_grad inference_mode set_grad_enabled compile broadcast_shapes result_type promote_types
+    can_cast typename get_num_threads set_num_threads is_storage set_printoptions
+    use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond is_inference_mode_enabled
+    get_autocast_dtype set_float32_matmul_precision""".split()
 )
 INT_FACTORIES = frozenset("arange randint randperm tril_indices triu_indices".split())
 
