@@ -242,7 +242,8 @@ class Context(Protocol):
 @dataclass(slots=True, frozen=True)
 class Fix:
     """A rewrite of one finding. `build` is called only when fixing; it edits through the Rewriter (see
-    fix/rewriter.py), and may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can rewrite."""
+    fix/rewriter.py), and may raise `compilelint.fix.rewriter.CannotFix` when the code at hand is not of a form it can
+    rewrite."""
 
     title: str
     applicability: Applicability

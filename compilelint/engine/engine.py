@@ -171,7 +171,7 @@ class Engine:
         return None
 
     def class_attribute(self, info: ClassInfo, name: str, receiver: Value | None) -> Value:
-        """An attribute looked up on a class: a method (bound to `receiver` if it is an instance) or a class variable."""
+        """An attribute looked up on a class: a method (bound to `receiver` if it is an instance) or a variable."""
         for base in self.mro(info):
             if not isinstance(base, ClassInfo):
                 continue

@@ -62,8 +62,8 @@ class Project:
     """Finds and parses the modules that the checked files import, as far as they belong to the same packages.
 
     A file's root is the nearest parent without an `__init__.py`; its import name is its path from there. Absolute
-    imports are followed when their first component is a package or module that one of the checked files belongs to, or a
-    file beside a checked script. `texts` stand for what is on disk.
+    imports are followed when their first component is a package or module that one of the checked files belongs to, or
+    a file beside a checked script. `texts` stand for what is on disk.
     """
 
     def __init__(self, paths: Iterable[Path], texts: Mapping[Path, str] | None = None) -> None:
