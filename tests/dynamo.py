@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 import torch._dynamo
-import torch._logging
+from torch._logging._internal import set_logs
 
 LOCATION = re.compile(r"Graph break.*?in user code at (\S+?):(\d+)")
 REASON = re.compile(r"Graph Break Reason: (.*)")
@@ -51,7 +51,7 @@ class _Records(logging.Handler):
 
 @contextmanager
 def _graph_break_log() -> Iterator[list[str]]:
-    torch._logging.set_logs(graph_breaks=True)
+    set_logs(graph_breaks=True)
     records = _Records()
     changed = []
     for name in list(logging.root.manager.loggerDict):
@@ -65,7 +65,7 @@ def _graph_break_log() -> Iterator[list[str]]:
     finally:
         for logger, handlers, propagate in changed:
             logger.handlers, logger.propagate = handlers, propagate
-        torch._logging.set_logs()
+        set_logs()
 
 
 def _type_of(message: str) -> str:

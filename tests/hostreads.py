@@ -24,9 +24,9 @@ INDEXED = {"aten::index", "aten::index_put", "aten::index_put_", "aten::_index_p
 CALLS = {"tolist", "cpu", "__format__", "__repr__", "to", "cuda"}
 
 
-class _Ops(TorchDispatchMode):
+class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self, seen: Callable[[], None]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.seen = seen
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -63,8 +63,8 @@ def host_reads(path: Path, lines: set[int]) -> Iterator[None]:
 
     stubs = {name: getattr(torch.cuda, name) for name in ("synchronize", "empty_cache", "is_available")}
     try:
-        torch.cuda.synchronize = lambda *_: seen()  # type: ignore[assignment]
-        torch.cuda.empty_cache = seen  # type: ignore[assignment]
+        torch.cuda.synchronize = lambda *_: seen()
+        torch.cuda.empty_cache = seen
         torch.cuda.is_available = lambda: True
         with _Calls(seen), _Ops(seen):
             yield
