@@ -293,7 +293,9 @@ def key(value: Value, depth: int = 0) -> Any:
                 return ("d", key(value.element, depth + 1))
             return ("D", tuple((k, key(v, depth + 1)) for k, v in value.items.items()))
         case Partial():
-            return ("p", key(value.func, depth + 1))
+            args = tuple(key(v, depth + 1) for v in value.args)
+            named = tuple((name, key(v, depth + 1)) for name, v in value.kwargs.items())
+            return ("p", key(value.func, depth + 1), args, named)
         case Compiled():
             return ("o", key(value.inner, depth + 1))
         case Union():
@@ -327,13 +329,16 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
 def _union(values: tuple[Value, ...], depth: int) -> Value:
     kept: list[Value] = []
     for value in values:
-        for i, other in enumerate(kept):
-            merged = _merge(other, value, depth)
-            if merged is not None:
-                kept[i] = merged
-                break
-        else:
-            kept.append(value)
+        place, i = len(kept), 0
+        while i < len(kept):
+            merged = _merge(kept[i], value, depth)
+            if merged is None:
+                i += 1
+            else:  # may merge with the others, too: 1 | 1.0 with an int
+                value, place = merged, min(place, i)
+                del kept[i]
+                i = 0
+        kept.insert(place, value)
     if len(kept) == 1:
         return kept[0]
     if len(kept) > MAX_OPTIONS or any(isinstance(v, Unknown) for v in kept):
