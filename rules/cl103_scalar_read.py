@@ -76,7 +76,7 @@ def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None 
         yield Report(event.node, message, because=value, effects=break_effects(value), hint=HINT, fix=fix)
 
 
-@rule.on(Call, *(f"Tensor.{name}" for name in METHODS), *FUNCTIONS)
+@rule.on(Call, *(f"Tensor.{name}" for name in METHODS), "numpy.ndarray.item", "numpy.ndarray.tolist", *FUNCTIONS)
 def call(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.receiver is not None else event.argument(0, "input")
     if value is not None:

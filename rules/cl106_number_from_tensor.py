@@ -108,7 +108,8 @@ def computed(values: Sequence[Value]) -> Value | None:
     for value in values:
         for item in value.items or () if isinstance(value, Seq) else (value,):
             tensor = tensor_of(item)
-            if tensor is not None and not is_input(item) and tensor.rank in (0, None):
+            # what is computed from Python numbers alone, Dynamo knows the value of
+            if tensor is not None and not tensor.constant and not is_input(item) and tensor.rank in (0, None):
                 return item
     return None
 
