@@ -74,8 +74,9 @@ METHODS = {
 FUNCTIONS = {
     ALL: MAKERS,
     FIRST: "full scalar_tensor",
-    REST: "full_like topk kthvalue split chunk roll tril triu narrow unsqueeze flip cumsum stack softmax"
-    " nn.functional.one_hot nn.functional.pad nn.functional.dropout nn.functional.avg_pool2d nn.functional.layer_norm",
+    REST: "topk kthvalue split chunk roll tril triu narrow unsqueeze flip cumsum stack softmax",
+    (1, 2): "full_like nn.functional.one_hot nn.functional.pad nn.functional.dropout nn.functional.avg_pool2d"
+    " nn.functional.layer_norm",
     (2, 3): "linspace logspace",
 }
 NUMBERS = {
@@ -109,7 +110,9 @@ def computed(values: Sequence[Value]) -> Value | None:
         for item in value.items or () if isinstance(value, Seq) else (value,):
             tensor = tensor_of(item)
             # what is computed from Python numbers alone, Dynamo knows the value of
-            if tensor is not None and not tensor.constant and not is_input(item) and tensor.rank in (0, None):
+            if tensor is None or tensor.constant or tensor.kind or is_input(item):
+                continue
+            if tensor.rank in (0, None):
                 return item
     return None
 
