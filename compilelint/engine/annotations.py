@@ -19,6 +19,7 @@ from compilelint.engine.values import (
     Seq,
     Tensor,
     Value,
+    declared,
     join_all,
 )
 
@@ -79,7 +80,7 @@ def annotated(
     """The value that an annotation stands for, names looked up in `scope`; `at` is what it annotates."""
     if node is None:
         return UNKNOWN
-    return _Reader(scope, path, why).read(node, at if at is not None else node)
+    return declared(_Reader(scope, path, why).read(node, at if at is not None else node))
 
 
 class _Reader:

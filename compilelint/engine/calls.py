@@ -28,6 +28,7 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
+    declared,
     join,
     join_all,
     options,
@@ -158,9 +159,7 @@ class Calls(Frame):
         self._take_writes(function, summary.self_writes)
         if self.engine.is_generator(info):
             return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
-        value = summary.returns
-        if isinstance(value, Tensor | Union) and value.origin is not None and value.origin.path != self.path:
-            return value
+        return declared(summary.returns)
         return value
 
     def _take_writes(self, function: Function, writes: Mapping[str, Value]) -> None:

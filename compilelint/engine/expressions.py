@@ -291,10 +291,11 @@ class Expressions(Calls):
         return result
 
     def _hold_tensors(self, left: Value, right: Value) -> bool:
-        """Whether two containers are compared that certainly hold tensors."""
-        return all(
-            isinstance(v, Seq) and v.items is not None and any(tensor_of(item) is not None for item in v.items)
-            for v in (left, right)
+        """Whether two containers are compared of which one certainly holds a tensor."""
+        return (
+            isinstance(left, Seq)
+            and isinstance(right, Seq)
+            and any(tensor_of(item) is not None for v in (left, right) for item in v.items or ())
         )
 
     def _ifexp(self, node: ast.IfExp) -> Value:
@@ -418,6 +419,9 @@ class Expressions(Calls):
                 return join_all(found) if found else UNKNOWN
             case Scalar(type="str") | Const(value=str()):
                 return Scalar("str", Flow.STATIC)
+            case Unknown() if (mask := tensor_model.mask_in(index)) is not None:
+                # nothing but a tensor (or an array) is indexed by a mask
+                return Tensor(mask.device, dynamic=True, origin=self.origin(node, "is a boolean-mask read", mask))
         return UNKNOWN
 
     def _item(self, base: Seq, index: Value, node: ast.AST) -> Value:

@@ -173,7 +173,7 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
     if not kept:
         out.dead = True
     else:
-        out.values[path] = kept[0] if len(kept) == 1 else Union(kept, origin=value.origin)
+        out.values[path] = kept[0] if len(kept) == 1 else Union(kept, isinstance(value, Union) and value.declared, origin=value.origin)
 
 
 def _instance_of(run: Expressions, kind: Value, node: ast.AST) -> Value:

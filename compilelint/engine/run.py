@@ -29,7 +29,7 @@ from compilelint.engine.values import (
     join_all,
     tensor_of,
 )
-from compilelint.models import operators
+from compilelint.models import operators, tensors
 
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
@@ -383,6 +383,11 @@ class Run(Expressions):
     def _store_item(self, target: ast.Subscript, value: Value) -> None:
         base = self.evaluate(target.value)
         index = self.index_value(target.slice, base)
+        mask = tensors.mask_in(index)
+        if isinstance(base, Unknown) and mask is not None:
+            base = Tensor(mask.device, origin=self.origin(target, "is written by a mask", mask))
+            if (name := self.dotted(target.value)) is not None:
+                self.bind(name, base)
         if (self.has_tensor(base) or self.has_tensor(index)) and self.wants(Write):
             self.emit(Write(target, self.site, self.statement, base, index, value))
         path = self.dotted(target.value)

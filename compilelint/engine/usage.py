@@ -17,9 +17,11 @@ TENSOR_ONLY = frozenset(
     bernoulli_ normal_ uniform_ zero_ fill_ copy_ topk element_size is_floating_point is_contiguous
     nonzero_static index_put_ index_put grad_fn is_leaf requires_grad new log_ exp_ sqrt_ rsqrt reciprocal
     true_divide pin_memory register_hook retain_grad data_ptr storage untyped_storage adjoint mT logical_and
-    logical_or logical_not addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold
+    logical_or logical_not bool long addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold
     tensor_split""".split()
 )
+# … as calls only: arrays have an attribute of that name, or numbers a method
+CALLED_ON_TENSORS = frozenset("size dim numel t".split())
 # torch functions whose first argument may be something else than a tensor
 NOT_TENSOR_FIRST = frozenset(
     """tensor as_tensor from_numpy zeros ones empty full arange linspace logspace eye rand randn randint
@@ -57,6 +59,13 @@ class _Scan(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         func = node.func
+        if (
+            isinstance(func, ast.Attribute)
+            and func.attr in CALLED_ON_TENSORS
+            and isinstance(func.value, ast.Name)
+            and func.value.id in self.names
+        ):
+            self._note(func.value.id, func)
         if isinstance(func, ast.Name) and func.id in ("isinstance", "hasattr", "callable") and node.args:
             if isinstance(node.args[0], ast.Name):
                 self.tested.add(node.args[0].id)

@@ -199,9 +199,14 @@ class Compiled(Value):
 
 @dataclass(slots=True, eq=False)
 class Union(Value):
-    """One of a few different values: `Optional[Tensor]` is Union(Const(None), Tensor). Never nested, never Unknown."""
+    """One of a few different values: `Optional[Tensor]` is Union(Const(None), Tensor). Never nested, never Unknown.
+
+    `declared`: by an annotation or a call's result, so that some of the options may never come; else each option was
+    assigned on some path of the function at hand.
+    """
 
     options: tuple[Value, ...] = ()
+    declared: bool = False
 
 
 BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
@@ -222,18 +227,28 @@ def without_none(value: Value) -> Value:
     if not isinstance(value, Union):
         return value
     rest = tuple(v for v in value.options if not (isinstance(v, Const) and v.value is None))
-    return rest[0] if len(rest) == 1 else Union(rest, origin=value.origin)
+    return rest[0] if len(rest) == 1 else Union(rest, value.declared, origin=value.origin)
+
+
+def declared(value: Value) -> Value:
+    """The value as one of which some options may never come."""
+    return Union(value.options, True, origin=value.origin) if isinstance(value, Union) else value
 
 
 def tensor_of(value: Value) -> Tensor | None:
-    """The tensor that `value` certainly is (None aside: an operation on None would raise), else None."""
+    """The tensor that `value` certainly is, else None.
+
+    None aside: an operation on None would raise. A number that only another path of the same function assigned counts
+    for nothing either: the path with the tensor exists (`skip = False`, then `if …: skip = torch.rand([]) < p`).
+    """
     value = without_none(value)
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, Union) and value.options and all(isinstance(v, Tensor) for v in value.options):
-        first = value.options[0]
-        assert isinstance(first, Tensor)
-        return first
+    if isinstance(value, Union):
+        tensors = [v for v in value.options if isinstance(v, Tensor)]
+        others = [v for v in value.options if not isinstance(v, Tensor)]
+        if tensors and (not others or (not value.declared and all(isinstance(v, Const | Scalar) for v in others))):
+            return tensors[0]
     return None
 
 
@@ -321,7 +336,8 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
     if isinstance(b, Unknown):
         return b
     if isinstance(a, Union) or isinstance(b, Union):
-        return _union((*options(a), *options(b)), depth)
+        doubtful = any(isinstance(v, Union) and v.declared for v in (a, b))
+        return declared(_union((*options(a), *options(b)), depth)) if doubtful else _union((*options(a), *options(b)), depth)
     merged = _merge(a, b, depth)
     return merged if merged is not None else _union((a, b), depth)
 
