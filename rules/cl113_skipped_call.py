@@ -89,7 +89,10 @@ FUNCTIONS = frozenset(
 CLOCKS = words(
     "time.time time.perf_counter time.monotonic time.process_time time.time_ns time.perf_counter_ns time.monotonic_ns"
 )
-OWNED = words("print logging. warnings. copy. numpy. Tensor. Module. torch.nn. torch.optim. sys.std math.")
+OWNED = words(
+    "print logging. warnings. copy. numpy. Tensor. Module. torch.nn. torch.optim. sys.std math. dataclasses."
+    " threading. contextlib."
+)
 
 
 @rule.on(Call)
