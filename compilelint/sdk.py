@@ -107,6 +107,7 @@ from compilelint.rewrites import (
     select_instead,
     skip_while_compiling,
 )
+from compilelint.unconditional import run_always
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -188,6 +189,7 @@ __all__ = [
     "read_kind",
     "reduce_on_device",
     "run_all_rounds",
+    "run_always",
     "select_instead",
     "skip_while_compiling",
     "target_names",

@@ -21,7 +21,9 @@ is a no-op otherwise.
 
 ## Fix safety
 Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert_async` raises RuntimeError, later.
-Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise.
+Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise. No branch is left,
+unsafe for infinities and NaN alone, where a factor is at most one (`if coef < 1: g.mul_(coef)` becomes a clamp), where
+what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum that is zero then.
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
@@ -52,6 +54,7 @@ from compilelint.sdk import (
     made_by,
     reduce_on_device,
     run_all_rounds,
+    run_always,
     select_instead,
     tensor_of,
 )
@@ -74,7 +77,12 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
         return  # CL102
     effects = branch_effects(event, tensor, ctx)
     if effects:
-        fix = assert_on_device(event, ctx) or select_instead(event, ctx) or run_all_rounds(event, ctx)
+        fix = (
+            assert_on_device(event, ctx)
+            or run_always(event, ctx)
+            or select_instead(event, ctx)
+            or run_all_rounds(event, ctx)
+        )
         message = f"a branch on the value of `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)
 

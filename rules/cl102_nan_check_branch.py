@@ -18,7 +18,8 @@ compiled.
 or accumulate a flag on the device and read it every N steps; for a check that raises, `torch._assert_async`.
 
 ## Fix safety
-Unsafe: both sides are computed, and an error is raised as RuntimeError once the device gets there. A check on the
+Unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on the
+device. Otherwise both sides are computed, and an error is raised as RuntimeError once the device gets there. A check on the
 data type before it (`x.dtype == torch.float16 and …`) stays a Python branch: it costs nothing.
 
 ## Versions
@@ -44,6 +45,7 @@ from compilelint.sdk import (
     cost,
     made_by,
     run_all_rounds,
+    run_always,
     select_instead,
     tensor_of,
 )
@@ -67,6 +69,11 @@ def check(event: Branch, ctx: Context) -> Iterator[Report]:
         return
     effects = branch_effects(event, tensor, ctx)
     if effects:
-        fix = assert_on_device(event, ctx) or select_instead(event, ctx) or run_all_rounds(event, ctx)
+        fix = (
+            assert_on_device(event, ctx)
+            or run_always(event, ctx)
+            or select_instead(event, ctx)
+            or run_all_rounds(event, ctx)
+        )
         message = f"a branch on the NaN check `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)

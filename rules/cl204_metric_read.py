@@ -23,9 +23,10 @@ that removed it report 40 to 50 ms a step.
 Or read every N steps: a read under `if step % n == 0` is a note only.
 
 ## Fix safety
-Unsafe: the sum is kept on the device and rounded in the tensor's own type (Python adds in double precision).
-Offered where the name is a local number, and each other use of it in the function can be wrapped in `float()`. For
-the rest: manual.
+Unsafe: the sum is kept on the device and rounded in the tensor's own type (Python adds in double precision), and
+all that is added must be on one device. Offered where the name is a local number that starts from a constant, what is
+added is the read, alone or in arithmetic with numbers of the host (`norm.item() ** 2`), and no round reads the sum.
+Each other use becomes `float(total)`, which does for a loop of no rounds too. For the rest: manual.
 
 ## Versions
 All releases.
@@ -43,6 +44,7 @@ from typing import TYPE_CHECKING
 from compilelint.sdk import (
     Applicability,
     Call,
+    Const,
     Context,
     Convert,
     Event,
@@ -50,6 +52,7 @@ from compilelint.sdk import (
     Report,
     Rule,
     Value,
+    is_host_number,
     on_device,
     read_kind,
     tensor_of,
@@ -90,40 +93,134 @@ def shows(event: Call, ctx: Context) -> Iterator[Report]:
 
 
 def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
-    """`total += loss.item()`, `total` a local number of this function that nothing else writes but constants."""
+    """`total += loss.item()`, `total` a local number of this function that nothing else writes but constants.
+
+    What is added may be arithmetic of the read and numbers of the host: `total += loss.item() * rows`.
+    """
     node, statement, function = event.node, event.statement, ctx.function
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "item":
+    if function is None or isinstance(function, ast.Lambda) or not isinstance(node, ast.Call):
         return None
-    read = node.func.value
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.target, ast.Name) or function is None:
+    read, added = read_in(node), added_to(statement)
+    if read is None or added is None or not computes(node, added[1], ctx):
         return None
-    if statement.value is not node or isinstance(function, ast.Lambda):
+    name = added[0]
+    scopes = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.Global, ast.Nonlocal)
+    if name in parameters(function) or any(isinstance(n, scopes) for n in ast.walk(function) if n is not function):
         return None
-    name = statement.target.id
     uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-    reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
+    reads = [n for n in uses if isinstance(n.ctx, ast.Load) and ctx.parent(n) is not own_sum(statement)]
     if not all(plain_store(n, statement, ctx) for n in uses if not isinstance(n.ctx, ast.Load)):
         return None
-    if any(
-        isinstance(n, ast.Lambda | ast.FunctionDef | ast.Global | ast.Nonlocal)
-        for n in ast.walk(function)
-        if n is not function
-    ):
+    if any(each_round(n, event, ctx) for n in reads):
         return None
     tensor = tensor_of(value)
-    number = "int" if tensor is not None and tensor.dtype in ("int", "bool") else "float"
+    counts = tensor is not None and tensor.dtype in ("int", "bool")  # what has no gradient
+    number = "int" if counts and added[1] is node and isinstance(node.func, ast.Attribute) else "float"
 
     def build(rw: Rewriter) -> None:
-        rw.replace(node, f"{rw.operand(read)}.detach()")
+        rw.replace(node, rw.code(read) if counts or is_detached(read) else f"{rw.operand(read)}.detach()")
         for use in reads:
-            rw.replace(use, f"{number}({name})")
+            if not is_converted(use, number, ctx):
+                rw.replace(use, f"{number}({name})")
 
-    why = "the sum is kept on the device, in the tensor's own precision"
+    why = "the sum is kept on the device, in the tensor's own precision; the tensors must be on one device"
     return Fix("Accumulate on the device", Applicability.UNSAFE, build, why)
 
 
-def plain_store(use: ast.Name, statement: ast.AugAssign, ctx: Context) -> bool:
-    """The accumulation itself, or a start from a constant."""
+def read_in(node: ast.Call) -> ast.expr | None:
+    """The tensor of `t.item()` and `float(t)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=read, attr="item"), args=[], keywords=[]):
+            return read
+        case ast.Call(func=ast.Name(id="float"), args=[read], keywords=[]):
+            return read
+    return None
+
+
+def is_detached(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
+
+
+def own_sum(statement: ast.stmt) -> ast.AST | None:
+    """The `total + x` of `total = total + x`."""
+    return statement.value if isinstance(statement, ast.Assign) else None
+
+
+def added_to(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The name and the summand of `total += x` and `total = total + x`."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
+            return name, value
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add(), left=left, right=right)):
+            if isinstance(left, ast.Name) and left.id == name:
+                return name, right
+            if isinstance(right, ast.Name) and right.id == name:
+                return name, left
+    return None
+
+
+def computes(node: ast.expr, summand: ast.expr, ctx: Context) -> bool:
+    """Whether all that is done with the read is arithmetic with numbers of the host, before it is added."""
+    while node is not summand:
+        parent = ctx.parent(node)
+        match parent:
+            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult()):
+                pass
+            case ast.BinOp(left=left, op=ast.Div()) if left is node:
+                other = ctx.value(parent.right)
+                if not isinstance(other, Const) and not is_size(parent.right):
+                    return False  # Python raises on a division by zero, a tensor becomes infinite
+            case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant()) if left is node:
+                pass
+            case ast.UnaryOp(op=ast.USub()):
+                pass
+            case _:
+                return False
+        if isinstance(parent, ast.BinOp):
+            other_side = parent.right if parent.left is node else parent.left
+            if not is_host_number(ctx.value(other_side)) and not is_size(other_side):
+                return False
+        node = parent
+    return True
+
+
+def is_size(node: ast.expr) -> bool:
+    """`len(loader)`, `x.shape[0]` and `x.size(0)`: a number of the host whatever they are taken of."""
+    match node:
+        case ast.Call(func=ast.Name(id="len"), args=[_]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="size"), args=[ast.Constant()], keywords=[]):
+            return True
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant()):
+            return True
+    return False
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    given = function.args
+    rest = [a for a in (given.vararg, given.kwarg) if a is not None]
+    return {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)}
+
+
+def each_round(use: ast.Name, event: Event, ctx: Context) -> bool:
+    """Whether a use stands in the loop that accumulates, under no condition: then there is nothing to gain."""
+    loop = event.site.loops[-1].node if event.site.loops else None
+    node: ast.AST | None = use
+    gated = False
+    while node is not None and node is not loop:
+        node = ctx.parent(node)
+        gated = gated or isinstance(node, ast.If)
+    return loop is not None and node is loop and not gated
+
+
+def is_converted(use: ast.Name, number: str, ctx: Context) -> bool:
+    """`float(total)` already."""
+    call = ctx.parent(use)
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == number
+
+
+def plain_store(use: ast.Name, statement: ast.stmt, ctx: Context) -> bool:
+    """The accumulation itself, or a start from a constant number."""
     parent = ctx.parent(use)
     if parent is statement:
         return True
@@ -132,5 +229,11 @@ def plain_store(use: ast.Name, statement: ast.AugAssign, ctx: Context) -> bool:
         values = assign.value if isinstance(assign, ast.Assign) else None
         if not isinstance(values, ast.Tuple) or len(values.elts) != len(parent.elts):
             return False
-        return isinstance(values.elts[parent.elts.index(use)], ast.Constant)
-    return isinstance(parent, ast.Assign) and isinstance(parent.value, ast.Constant)
+        return is_start(values.elts[parent.elts.index(use)])
+    if isinstance(parent, ast.AnnAssign):
+        return parent.value is not None and is_start(parent.value)
+    return isinstance(parent, ast.Assign) and is_start(parent.value)
+
+
+def is_start(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
