@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from compilelint.engine.events import Call, Convert
 from compilelint.engine.frame import Frame
 from compilelint.engine.values import (
     BATCH,
-    NONE,
     UNKNOWN,
     Class,
     Compiled,
     Const,
+    Device,
     External,
     Flow,
     Function,
@@ -32,8 +31,6 @@ from compilelint.engine.values import (
     join,
     join_all,
     options,
-    tensor_of,
-    walk,
 )
 from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
@@ -86,7 +83,7 @@ class Calls(Frame):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
             objects.hook(self, Instance(None, "torch.nn.Module"), arguments.args[0], node)
-        if isinstance(callee, External) and callee.name in ("setattr",) and len(arguments.args) == 3:
+        if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
 
@@ -160,7 +157,6 @@ class Calls(Frame):
         if self.engine.is_generator(info):
             return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
         return declared(summary.returns)
-        return value
 
     def _take_writes(self, function: Function, writes: Mapping[str, Value]) -> None:
         """A method called on our own `self` set attributes of it."""
@@ -317,7 +313,7 @@ class Calls(Frame):
         match receiver:
             case Tensor():
                 result = tensor_model.call(self, receiver, method.name, arguments, node)
-                if method.name in ("backward",):
+                if method.name == "backward":
                     self._training()
                 owner = "numpy.ndarray" if receiver.kind == "numpy" else "Tensor"
             case Instance():
@@ -472,17 +468,8 @@ class Calls(Frame):
                 if path == self.me:
                     self.note_write(name.value, arguments.args[2])
 
-    def contains_tensor(self, value: Value) -> bool:
-        """Whether a value is, or certainly holds, a tensor (modules count: they hold parameters)."""
-        return any(
-            isinstance(v, Tensor) or (isinstance(v, Instance) and v.isa("torch.nn.Module", BATCH)) for v in walk(value)
-        )
-
-    def known_tensor(self, value: Value) -> Tensor | None:
-        return tensor_of(value)
-
-    def none(self) -> Value:
-        return NONE
+    def numpy_array(self, node: ast.AST) -> Tensor:
+        return Tensor(Device.CPU, kind="numpy", origin=self.origin(node, "is a NumPy array"))
 
     def store(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         raise NotImplementedError
@@ -492,6 +479,3 @@ class Calls(Frame):
 
     def is_loader(self, value: Value) -> bool:
         raise NotImplementedError
-
-
-__all__ = ["Any", "Arguments", "Calls"]

@@ -352,19 +352,12 @@ class Engine:
         return info.generator
 
     def disabled(self, info: FunctionInfo) -> bool:
-        """Whether torch.compiler.disable (or a known equivalent) keeps Dynamo out of a function."""
+        """Whether torch.compiler.disable keeps Dynamo out of a function."""
         if isinstance(info.node, ast.Lambda) or not info.decorators:
             return False
         scope = self.scope(info.module)
-        for node in info.node.decorator_list:
-            target = scope.static(node.func if isinstance(node, ast.Call) else node)
-            if isinstance(target, External) and target.name in (
-                "torch.compiler.disable",
-                "torch.jit.unused",
-                "torch.jit.ignore",
-            ):
-                return target.name == "torch.compiler.disable"
-        return False
+        targets = [scope.static(d.func if isinstance(d, ast.Call) else d) for d in info.node.decorator_list]
+        return any(isinstance(t, External) and t.name == "torch.compiler.disable" for t in targets)
 
     def parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """Each parameter's value judged by annotation, default and use: what a caller nobody saw would pass."""

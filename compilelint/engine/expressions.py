@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from compilelint.engine.calls import Calls
-from compilelint.engine.events import Branch, Compare, Convert, Event, Iterate, Load, Loop, Read
+from compilelint.engine.events import Branch, Compare, Convert, Iterate, Load, Loop, Read
 from compilelint.engine.frame import Env
 from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
@@ -17,7 +17,6 @@ from compilelint.engine.values import (
     Class,
     Compiled,
     Const,
-    Device,
     External,
     Flow,
     Function,
@@ -456,10 +455,7 @@ class Expressions(Calls):
                 for operand in values:
                     truth = self.truth(operand, kind, owner)
                     if truth is not None and truth is not wanted:
-                        answer = truth if answer is not None else None
-                        if answer is None:
-                            # an unknown operand before: the whole is still decided when this one fails
-                            answer = truth
+                        answer = truth  # decides the whole, whatever came before
                         break
                     if truth is None:
                         answer = None
@@ -470,7 +466,7 @@ class Expressions(Calls):
                 self._keep_walrus(node, saved, inner)
                 return answer
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                truth = self.truth(operand, "not" if kind == "not" else kind, owner)
+                truth = self.truth(operand, kind, owner)
                 return None if truth is None else not truth
         value = self.evaluate(node)
         if self._testable(value) and self.wants(Branch):
@@ -530,6 +526,8 @@ class Expressions(Calls):
         return self.element_of(value, node)
 
     def is_loader(self, value: Value) -> bool:
+        if isinstance(value, Seq):
+            return value.kind == "loader"  # enumerate(loader)
         return isinstance(value, Instance) and (
             value.external in ("torch.utils.data.DataLoader", "<loader>")
             or "torch.utils.data.DataLoader" in value.bases
@@ -540,13 +538,6 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             return True
         return isinstance(value, Union) and any(isinstance(v, Tensor) for v in value.options)
-
-    def numpy_array(self, node: ast.AST) -> Tensor:
-        return Tensor(Device.CPU, kind="numpy", origin=self.origin(node, "is a NumPy array"))
-
-    def tell(self, event: Event) -> None:
-        if self.wants(type(event)):
-            self.emit(event)
 
 
 _SYMBOLS: dict[type[ast.cmpop], str] = {

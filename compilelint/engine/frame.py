@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.events import Accumulate, Event, Loop, LoopEnd, Site
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import UNKNOWN, Instance, Origin, Unknown, Value, join, same
+from compilelint.engine.values import Instance, Origin, Unknown, Value, join, same
 
 if TYPE_CHECKING:
     from compilelint.engine.engine import Engine
@@ -174,6 +174,3 @@ class Frame:
         if before.keys() != after.keys():
             return False
         return all(value is after[name] or same(value, after[name]) for name, value in before.items())
-
-
-__all__ = ["NO_GATES", "UNKNOWN", "Env", "Frame"]

@@ -35,7 +35,6 @@ TRACING = {
     "torch.onnx.is_in_onnx_export",
 }
 HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
-EVERY = ("every", "interval", "freq", "period", "steps", "log", "print", "eval", "save")
 
 
 class Narrowing:
@@ -173,7 +172,9 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
     if not kept:
         out.dead = True
     else:
-        out.values[path] = kept[0] if len(kept) == 1 else Union(kept, isinstance(value, Union) and value.declared, origin=value.origin)
+        out.values[path] = (
+            kept[0] if len(kept) == 1 else Union(kept, isinstance(value, Union) and value.declared, origin=value.origin)
+        )
 
 
 def _instance_of(run: Expressions, kind: Value, node: ast.AST) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 
 from compilelint.engine.events import Define, Enter, Import, Loop, Raise, Store, Write
 from compilelint.engine.expressions import Expressions
-from compilelint.engine.frame import NO_GATES, Env
+from compilelint.engine.frame import Env
 from compilelint.engine.narrow import narrow
 from compilelint.engine.values import (
     BATCH,
@@ -20,13 +20,11 @@ from compilelint.engine.values import (
     Function,
     Instance,
     Map,
-    Method,
     Seq,
     Tensor,
     Unknown,
     Value,
     join,
-    join_all,
     tensor_of,
 )
 from compilelint.models import operators, tensors
@@ -509,5 +507,3 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
     ast.ImportFrom: Run._import,
     ast.Global: Run._global,
 }
-
-__all__ = ["NO_GATES", "Method", "Run", "join_all"]

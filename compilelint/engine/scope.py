@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Value, join
 from compilelint.models.names import canonical
-from compilelint.source.module import ClassInfo, FunctionInfo, Module, bound_names
+from compilelint.source.module import Module
 
 if TYPE_CHECKING:
     from compilelint.engine.engine import Engine
@@ -119,6 +119,3 @@ class Scope:
 
     def _imported(self, statement: ast.ImportFrom) -> Module | None:
         return self.engine.project.find(self.source_name(statement))
-
-
-__all__ = ["ClassInfo", "FunctionInfo", "Scope", "bound_names"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from compilelint.engine.values import External, Value
+from compilelint.engine.values import External
 
 # methods and attributes that tensors have and that arrays, modules, lists, numbers and strings have not
 TENSOR_ONLY = frozenset(
@@ -125,6 +125,3 @@ def scan(node: ast.AST, names: set[str], resolve: object) -> Uses:
     for name in scanner.tested:
         scanner.uses.tensors.pop(name, None)
     return scanner.uses
-
-
-__all__ = ["Uses", "Value", "scan"]

@@ -337,7 +337,11 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
         return b
     if isinstance(a, Union) or isinstance(b, Union):
         doubtful = any(isinstance(v, Union) and v.declared for v in (a, b))
-        return declared(_union((*options(a), *options(b)), depth)) if doubtful else _union((*options(a), *options(b)), depth)
+        return (
+            declared(_union((*options(a), *options(b)), depth))
+            if doubtful
+            else _union((*options(a), *options(b)), depth)
+        )
     merged = _merge(a, b, depth)
     return merged if merged is not None else _union((a, b), depth)
 

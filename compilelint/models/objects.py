@@ -11,7 +11,6 @@ from compilelint.engine.values import (
     UNKNOWN,
     Const,
     Device,
-    Flow,
     Function,
     Instance,
     Map,
@@ -285,6 +284,3 @@ def call(run: Calls, instance: Instance, arguments: Arguments, node: ast.AST) ->
         return arguments.args[0]  # used as a decorator
     run._callbacks(arguments, node)
     return UNKNOWN
-
-
-__all__ = ["Flow"]

@@ -23,7 +23,6 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
-    options,
     tensor_of,
 )
 
@@ -77,7 +76,6 @@ PAIRS = frozenset(
 )  # values and indices, given a dim
 TUPLES = frozenset("unbind chunk split split_with_sizes tensor_split hsplit vsplit dsplit".split())
 DYNAMIC = frozenset("nonzero argwhere masked_select unique unique_consecutive".split())
-TO_HOST = frozenset("cpu numpy tolist".split())
 CASTS = {
     "bool": "bool", "long": "int", "int": "int", "short": "int", "char": "int", "byte": "int", "float": "float",
     "half": "float", "double": "float", "bfloat16": "float", "cfloat": "complex", "cdouble": "complex",
@@ -406,6 +404,3 @@ def _numpy_call(run: Calls, array: Tensor, name: str, arguments: Arguments, node
     if name in ("min", "max", "sum", "mean", "std", "any", "all") and not _has_dim(arguments):
         return Tensor(Device.CPU, array.dtype, 0, kind="numpy", origin=run.origin(node, "is a NumPy number", array))
     return Tensor(Device.CPU, None, None, kind="numpy", origin=run.origin(node, "is a NumPy array", array))
-
-
-__all__ = ["options"]

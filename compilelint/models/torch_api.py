@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
-    BATCH,
     NONE,
     UNKNOWN,
     Class,
@@ -333,7 +332,7 @@ def _not_tensor(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> V
         return arguments.args[0]
     if last in ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled"):
         return Instance(None, f"torch.{last}")
-    if last in ("manual_seed",):
+    if last == "manual_seed":
         return Instance(None, "torch.Generator")
     if last in ("seed", "initial_seed"):
         return Scalar("int")
@@ -388,8 +387,8 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
         return Instance(None, name, ("torch.nn.Module",), origin=run.origin(node, "is a module"))
     if last == "GradScaler":
         return Instance(None, "torch.amp.GradScaler")
-    if name == "collections.OrderedDict" or name == "collections.Counter":
-        return _dict(run, name, arguments, node)
+    if name == "collections.Counter":
+        return Map(None)
     run._callbacks(arguments, node)
     return Instance(None, name, origin=run.origin(node, "is constructed"))
 
@@ -454,11 +453,8 @@ def _rounding(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
 
 @handles("range")
 def _range(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    flow = Flow.STATIC
     for value in arguments.args:
         run.convert(node, value, "range")
-        if isinstance(value, Scalar):
-            flow = max(flow, value.flow)
     # the elements are plain counters, however many there are
     return Seq("range", None, Scalar("int", Flow.STATIC))
 
@@ -534,8 +530,6 @@ def _enumerate(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
     value = arguments.args[0] if arguments.args else UNKNOWN
     if run.is_loader(value):
         run.iterate(value, node, "for")
-        for loop in run.loops:
-            loop.loads = loop.loads
     if isinstance(value, Seq) and value.items is not None and len(value.items) <= 8:
         return Seq("generator", tuple(Seq("tuple", (Scalar("int"), item)) for item in value.items))
     inner = Seq("tuple", (Scalar("int"), run.element_of(value, node)))
@@ -746,7 +740,7 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
     ):
         flow = source.flow if isinstance(source, Scalar) else Flow.STATIC
         return Scalar("float", flow)
-    return run.numpy_array(node) if hasattr(run, "numpy_array") else UNKNOWN
+    return run.numpy_array(node)
 
 
 @handles("einops.rearrange", "einops.repeat", "einops.reduce", "einops.einsum", "einops.pack")
@@ -840,6 +834,3 @@ def _unpacked(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
 )
 def _count(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar("int")
-
-
-__all__ = ["BATCH", "call", "handles"]
