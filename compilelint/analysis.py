@@ -133,6 +133,9 @@ class SiteContext:
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._summary.module.parents.get(node)
 
+    def feeds_device(self, node: ast.AST) -> bool:
+        return node in self._analyser.engine.fed_loaders
+
     def torch_says(self, target: str) -> dict[str, Any]:
         return self._analyser.engine.tables.says(target)
 

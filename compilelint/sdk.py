@@ -234,6 +234,9 @@ class Context(Protocol):
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntactic parent of a node."""
 
+    def feeds_device(self, node: ast.AST) -> bool:
+        """Whether batches of the DataLoader made by the call `node` are copied to a device, as far as calls were followed."""
+
     def torch_says(self, target: str) -> dict[str, Any]:
         """What this torch release's tables say of a function or method (`torch.nonzero`, `Tensor.item`), or {}."""
 

@@ -9,6 +9,7 @@ from compilelint.engine.events import Call, Convert
 from compilelint.engine.frame import Frame
 from compilelint.engine.values import (
     BATCH,
+    LOADER,
     UNKNOWN,
     Class,
     Compiled,
@@ -318,6 +319,8 @@ class Calls(Frame):
                 owner = "numpy.ndarray" if receiver.kind == "numpy" else "Tensor"
             case Instance():
                 result = objects.method(self, receiver, method.name, arguments, node)
+                if receiver.external == BATCH and method.name in ("to", "cuda"):
+                    self._feeds_device(receiver, result)
                 owner = objects.owner(receiver)
                 if owner == "torch.optim.Optimizer" and method.name == "step":
                     self._training()
@@ -326,6 +329,16 @@ class Calls(Frame):
                 owner = containers.owner(receiver)
         self._tell_call(f"{owner}.{method.name}", arguments, receiver, result, node)
         return result
+
+    def _feeds_device(self, batch: Instance, result: Value) -> None:
+        """A batch, or a part of one, is copied to a device: remember the loader it came from."""
+        if isinstance(result, Tensor) and result.device is Device.CPU:
+            return
+        link = batch.origin
+        while link is not None:
+            if link.why == LOADER:
+                self.engine.fed_loaders.add(link.node)
+            link = link.parent
 
     def _training(self) -> None:
         for loop in self.loops:
@@ -424,7 +437,7 @@ class Calls(Frame):
                 if value.external in nn.CONTAINERS:
                     return nn.element(value)
                 if value.external in ("torch.utils.data.DataLoader", "<loader>"):
-                    return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, "is loaded"))
+                    return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, "is loaded", value))
                 if value.info is not None:
                     iterator = self.engine.method(value.info, "__iter__")
                     if iterator is not None:

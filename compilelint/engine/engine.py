@@ -63,6 +63,7 @@ class Engine:
         self.bounds: dict[str, int] = {}
         self.depth = 0
         self.keep_values: set[FunctionInfo | Module] = set()
+        self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
         self.compile_roots: list[Summary] = []
         self.hooks: list[tuple[Instance, Summary]] = []
         self._scopes: dict[str, Scope] = {}
@@ -72,7 +73,7 @@ class Engine:
         self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
         self._attrs: dict[ClassInfo, dict[str, Value]] = {}
-        self._attr_pending: set[tuple[ClassInfo, str]] = set()
+        self._attr_pending: dict[tuple[ClassInfo, str], Value] = {}
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
         self._active: dict[FunctionInfo, int] = {}
         self._asks: dict[FunctionInfo, bool] = {}
@@ -213,7 +214,8 @@ class Engine:
         if known is not None:
             return known
         if (info, name) in self._attr_pending:
-            return UNKNOWN
+            # asked for by a method that sets it: what is known so far, the start of a fixpoint
+            return self._attr_pending[(info, name)]
         value = self.init_attributes(info).get(name)
         writers = [
             writer
@@ -225,13 +227,13 @@ class Engine:
         if value is None and not writers:
             return None
         if writers and len(writers) <= 4:
-            self._attr_pending.add((info, name))
+            self._attr_pending[(info, name)] = value if value is not None else UNKNOWN
             try:
                 for writer in writers:
                     written = self._writes(writer).get(name, UNKNOWN)
                     value = written if value is None else join(value, written)
             finally:
-                self._attr_pending.discard((info, name))
+                del self._attr_pending[(info, name)]
         elif writers:
             value = UNKNOWN
         result = value if value is not None else UNKNOWN

@@ -211,6 +211,8 @@ class Union(Value):
 
 BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
 
+LOADER = "is a DataLoader"  # why of the origin of every DataLoader
+
 UNKNOWN = Unknown()
 NONE = Const(None)
 MAX_OPTIONS = 5

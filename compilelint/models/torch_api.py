@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
+    LOADER,
     NONE,
     UNKNOWN,
     Class,
@@ -380,7 +381,7 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
         return nn.container(run, name, arguments, node)
     if name == "torch.utils.data.DataLoader":
         pinned = arguments.kwargs.get("pin_memory", Const(False))
-        return Instance(None, name, attrs={"pin_memory": pinned}, origin=run.origin(node, "is a DataLoader"))
+        return Instance(None, name, attrs={"pin_memory": pinned}, origin=run.origin(node, LOADER))
     if name.startswith("torch.optim.") and "lr_scheduler" not in name:
         return Instance(None, name, ("torch.optim.Optimizer",), origin=run.origin(node, "is an optimizer"))
     if nn.is_module(name):
