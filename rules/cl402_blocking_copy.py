@@ -110,8 +110,9 @@ def from_host(value: Value) -> bool:
 
 
 def reported_elsewhere(source: ast.expr, ctx: Context) -> bool:
-    """`self.mean` is CL405, `torch.arange(n)` CL406, and `table[t]` with `t` on the device CL209."""
+    """`self.mean[:n]` is CL405, `torch.arange(n)` CL406, and `table[t]` with `t` on the device CL209."""
     if isinstance(source, ast.Subscript):
-        return on_device(ctx.value(source.slice))
+        part_of_attribute = isinstance(source.value, ast.Attribute) and on_host(ctx.value(source))
+        return part_of_attribute or on_device(ctx.value(source.slice))
     made = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
     return made or isinstance(source, ast.Attribute)
