@@ -217,7 +217,7 @@ class Run(Expressions):
         self._leave()
 
     def _try(self, node: ast.Try) -> None:
-        before = self.env
+        before = dict(self.env) if self.env is not None else None
         protected = self.protected
         self.protected = protected or bool(node.handlers)
         self.branches += 1
@@ -229,7 +229,7 @@ class Run(Expressions):
             after = self.env
         gates = self.gates
         ends = [after]
-        start = self.merged(dict(before) if before is not None else None, after if after is not None else self.last_env)
+        start = self.merged(before, after if after is not None else self.last_env)
         for handler in node.handlers:
             self.env = dict(start) if start is not None else None
             self.gates = gates | {"handler"}
