@@ -350,7 +350,8 @@ class Run(Expressions):
             self.accumulate(node, path, symbol, before, value)
         result = operators.binary(self, node, type(node.op), before, value)
         if isinstance(before, Seq) and isinstance(node.op, ast.Add):
-            result = Seq(before.kind, None, join(before.any_item(), self.element_of(value, node)))
+            element = self.element_of(value, node)
+            result = Seq(before.kind, None, element if before.items == () else join(before.any_item(), element))
         self.store(target, result, node)
 
     def store(self, target: ast.expr, value: Value, node: ast.AST) -> None:
