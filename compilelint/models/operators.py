@@ -107,6 +107,8 @@ def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, rig
     if isinstance(other, Tensor):
         dtype = _promote(tensor.dtype, other.dtype)
         rank = max(tensor.rank, other.rank) if tensor.rank is not None and other.rank is not None else None
+        if rank is not None and op is ast.MatMult and 1 in (tensor.rank, other.rank):
+            rank -= 1
     elif isinstance(other, Const | Scalar):
         kind = other.type if isinstance(other, Scalar) else scalar_type(other.value)
         if kind == "float" and dtype in ("int", "bool"):
