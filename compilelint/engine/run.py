@@ -153,8 +153,9 @@ class Run(Expressions):
         self.loops, self.gates = loops, gates
         self.summary.loops.append(loop)
         self.env = self.merged(state, before)
-        if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value and exits:
-            self.env = None
+        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if endless and (exits or passes > 1):
+            self._leave()
         elif self.env is not None and node.orelse:
             self.block(node.orelse)
         for env in exits:
