@@ -35,6 +35,7 @@ class Frame:
         self.gates: frozenset[str] = NO_GATES
         self.protected = False
         self.branches = 0  # depth of conditional code, to tell a certain write from a possible one
+        self.returned: Value | None = None  # by the return statements so far
         self.statement: ast.stmt = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
         self.globals: set[str] = set()
         self._site: Site | None = None
@@ -76,7 +77,7 @@ class Frame:
         """`self.attribute = value` happened."""
         writes = self.summary.self_writes
         before = writes.get(attribute)
-        conditional = self.branches > 0 or bool(self.loops)
+        conditional = self.branches > 0 or bool(self.loops) or self.returned is not None
         writes[attribute] = join(before, value) if before is not None and conditional else value
 
     def dotted(self, node: ast.AST) -> str | None:

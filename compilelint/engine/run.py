@@ -42,7 +42,6 @@ class Run(Expressions):
             summary.values = {}
         self.breaks: list[list[Env]] = []
         self.continues: list[list[Env]] = []
-        self.returned: Value | None = None
         self.budget = MAX_STATEMENTS
         info = summary.info
         if info is None:
