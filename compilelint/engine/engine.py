@@ -184,10 +184,16 @@ class Engine:
                 if "classmethod" in kinds:
                     return self.decorated(Function(function, bound=Class(info)), function, self.scope(base.module))
                 return self.decorated(Function(function, bound=receiver), function, self.scope(base.module))
+            noted = base.annotations.get(name)
+            declared = annotated(noted, self.scope(base.module), str(base.module.path))
             if name in base.attributes:
-                return self.evaluate(base.attributes[name], base.module)  # type: ignore[arg-type]
-            if name in base.annotations:
-                return annotated(base.annotations[name], self.scope(base.module), str(base.module.path))
+                value = self.evaluate(base.attributes[name], base.module)  # type: ignore[arg-type]
+                if noted is None or receiver is None:
+                    return value
+                # a dataclass's default, or a variable's: an instance may have been given something else
+                return declared if isinstance(value, Unknown) else join(value, declared)
+            if noted is not None:
+                return declared
             nested = f"{base.qualname}.{name}"
             for klass in base.module.classes:
                 if klass.qualname == nested:
