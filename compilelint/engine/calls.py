@@ -229,6 +229,8 @@ class Calls(Frame):
         if fields:
             attrs = dict(zip(fields, arguments.args, strict=False))
             attrs.update({k: v for k, v in arguments.kwargs.items() if k in fields})
+            for name in fields if not arguments.starred else ():
+                attrs.setdefault(name, self.engine.class_attribute(info, name, None))
             attrs = {k: v for k, v in attrs.items() if not isinstance(v, Unknown)}
             return self.engine.instance(info, instance.origin, attrs)
         if instance.isa("torch.autograd.Function"):
