@@ -232,6 +232,8 @@ class Engine:
         ]
         if value is None and not writers:
             return None
+        if value is None and any(isinstance(base, ClassInfo) and name in base.attributes for base in self.mro(info)):
+            value = self.class_attribute(info, name, None)  # until a method sets it
         if writers and len(writers) <= 4:
             self._attr_pending[(info, name)] = value if value is not None else UNKNOWN
             try:
