@@ -9,13 +9,15 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from compilelint.context import RAISES, SiteContext
+from compilelint.dispatch import Dispatch
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import Call, Enter, Event, Site
-from compilelint.engine.regions import Regions
+from compilelint.engine.events import Event, Site
+from compilelint.engine.regions import Regions, Standing
 from compilelint.engine.summary import Edge, Summary
-from compilelint.engine.values import UNKNOWN, Value
+from compilelint.engine.values import Value
 from compilelint.finding import (
     EFFECTS,
     Effect,
@@ -23,15 +25,15 @@ from compilelint.finding import (
     FixPlan,
     Region,
     Severity,
-    Span,
     Stats,
     TraceStep,
     one_per_site,
 )
 from compilelint.models import tables
-from compilelint.sdk import Check, Report, Rule
+from compilelint.sdk import Report, Rule
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.project import Project, SourceError
+from compilelint.source.spans import source_of, span_of
 
 if TYPE_CHECKING:
     from compilelint.config import Settings
@@ -39,6 +41,15 @@ if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
 RECURSION_LIMIT = 12_000
+# what Dynamo captures instead of breaking once fullgraph=True is asked for (torch/_dynamo/eval_frame.py)
+CAPTURED = frozenset(
+    (
+        "Unsupported Tensor.item() call with capture_scalar_outputs=False",
+        "Dynamic shape operator",
+        "Data dependent operator",
+        "Failed to trace builtin operator",
+    )
+)
 FEW = 40  # files whose garbage can wait
 
 
@@ -62,102 +73,6 @@ class Analysis:
     unreadable: dict[Path, SourceError] = field(default_factory=dict)
 
 
-class Dispatch:
-    """Which checks want which events: exact targets, prefixes (`time.*`), or all of a type."""
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._all: dict[type[Event], list[tuple[Rule, Check]]] = {}
-        self._exact: dict[type[Event], dict[str, list[tuple[Rule, Check]]]] = {}
-        self._prefix: dict[type[Event], list[tuple[str, Rule, Check]]] = {}
-        self._wanted: dict[tuple[type[Event], str], bool] = {}
-        for rule in rules:
-            for subscription in rule.subscriptions:
-                entry = (rule, subscription.check)
-                if not subscription.targets:
-                    self._all.setdefault(subscription.event, []).append(entry)
-                for target in subscription.targets:
-                    if target.endswith("*"):
-                        self._prefix.setdefault(subscription.event, []).append((target[:-1], *entry))
-                    else:
-                        self._exact.setdefault(subscription.event, {}).setdefault(target, []).append(entry)
-
-    def wants(self, event: type[Event], target: str = "") -> bool:
-        known = self._wanted.get((event, target))
-        if known is None:
-            known = self._wanted[event, target] = bool(self._checks(event, target))
-        return known
-
-    def checks(self, event: Event) -> list[tuple[Rule, Check]]:
-        target = event.target if isinstance(event, Call | Enter) else ""
-        return self._checks(type(event), target)
-
-    def _checks(self, event: type[Event], target: str) -> list[tuple[Rule, Check]]:
-        found = list(self._all.get(event, ()))
-        if target:
-            found += self._exact.get(event, {}).get(target, ())
-            found += [(rule, check) for prefix, rule, check in self._prefix.get(event, ()) if target.startswith(prefix)]
-        return found
-
-
-class SiteContext:
-    """What a check sees of the place of one event (sdk.Context)."""
-
-    def __init__(self, analyser: Analyser, summary: Summary, event: Event, region: Region) -> None:
-        self._analyser = analyser
-        self._summary = summary
-        self._event = event
-        self.region = region
-
-    @property
-    def torch(self) -> tuple[int, int]:
-        return self._analyser.settings.torch
-
-    @property
-    def python(self) -> tuple[int, int]:
-        return self._analyser.settings.python
-
-    @property
-    def compiled(self) -> bool:
-        return self._analyser.traced(self.region, self._event.site, self._summary)
-
-    @property
-    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-        return self._summary.info.node if self._summary.info is not None else None
-
-    def source(self, node: ast.AST) -> str:
-        return shortened(node)
-
-    def value(self, node: ast.AST) -> Value:
-        return self._analyser.values(self._summary).get(node, UNKNOWN)
-
-    def parent(self, node: ast.AST) -> ast.AST | None:
-        return self._summary.module.parents.get(node)
-
-    def feeds_device(self, node: ast.AST) -> bool:
-        return node in self._analyser.engine.fed_loaders
-
-    def torch_says(self, target: str) -> dict[str, Any]:
-        return self._analyser.engine.tables.says(target)
-
-    def consequence(self, site: Site) -> str:
-        function = self._summary.info.name if self._summary.info is not None else "the module"
-        if site.loops:
-            return f"inside a loop Dynamo can't resume: it skips the whole frame of `{function}`"
-        if site.protected:
-            return f"inside `try` or `with` Dynamo can't resume: the rest of `{function}` runs eagerly"
-        return "the graph is split here"
-
-
-def shortened(node: ast.AST, limit: int = 60) -> str:
-    if isinstance(node, ast.arg):
-        return node.arg
-    try:
-        text = " ".join(ast.unparse(node).split())
-    except (ValueError, AttributeError, RecursionError):
-        return "…"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 class Analyser:
     """One run over a set of files."""
 
@@ -179,6 +94,7 @@ class Analyser:
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
         self._files: dict[Module, CstFile] = {}
+        self._by_path: dict[str, Module] = {}
 
     def run(self, build_fixes: bool = False) -> Analysis:
         wanted: dict[str, Module] = {}
@@ -187,6 +103,7 @@ class Analyser:
             if module is not None:
                 wanted[str(path)] = module
                 self._interpret(module)
+        self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = {str(path) for path in self.project_paths}
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         found: list[Finding] = []
@@ -252,8 +169,8 @@ class Analyser:
         at: tuple[Summary, Edge] | None = None,
     ) -> Iterable[Finding]:
         for event in events:
-            region = regions.at(summary, event.site) if at is None else regions.at(at[0], at[1].site)
-            context = SiteContext(self, summary, event, region)
+            standing = regions.standing(summary, event.site) if at is None else regions.standing(at[0], at[1].site)
+            context = SiteContext(self, summary, event, standing)
             for rule, check in self.dispatch.checks(event):
                 try:
                     for report in check(event, context):
@@ -278,10 +195,15 @@ class Analyser:
         self, rule: Rule, report: Report, event: Event, context: SiteContext, summary: Summary
     ) -> Finding | None:
         site, region = event.site, context.region
-        effects = self._effects(report.effects if report.effects is not None else rule.effects, context, site)
+        gb_types = tuple(report.gb_types if report.gb_types is not None else rule.gb_types)
+        effects = self._effects(report.effects if report.effects is not None else rule.effects, context, site, rule)
+        message = report.message
+        if context.standing.fullgraph and set(gb_types) <= CAPTURED:
+            effects = tuple(effect for effect in effects if effect != "graph-break")
+            message = message.replace(RAISES, "the graph captures it, and the CPU waits for the device when it runs")
         if not effects:
             return None
-        severity = report.severity if report.severity is not None else _severity(effects, region, site)
+        severity = report.severity if report.severity is not None else _severity(effects, context.standing, site)
         fix = None
         if report.fix is not None:
             fix = FixPlan(report.fix.title, report.fix.applicability, report.fix.why)
@@ -291,18 +213,16 @@ class Analyser:
             effects=effects,
             severity=severity,
             span=span_of(summary.module, report.node),
-            message=report.message,
+            message=message,
             region=region,
-            gb_types=tuple(report.gb_types if report.gb_types is not None else rule.gb_types)
-            if "graph-break" in effects
-            else (),
+            gb_types=gb_types if "graph-break" in effects else (),
             hint=report.hint,
-            trace=_trace(report.because),
+            trace=self._trace(report.because),
             fix=fix,
             statement_line=event.statement.lineno,
         )
 
-    def _effects(self, claimed: Sequence[Effect], context: SiteContext, site: Site) -> tuple[Effect, ...]:
+    def _effects(self, claimed: Sequence[Effect], context: SiteContext, site: Site, rule: Rule) -> tuple[Effect, ...]:
         """Those of a site's effects that matter where it stands."""
         kind = context.region.kind
         kept = []
@@ -311,8 +231,7 @@ class Analyser:
                 continue
             if effect == "graph-break" and not context.compiled:
                 continue
-            eager = effect in ("sync", "launch", "transfer") and kind == "cold" and not context.compiled
-            if eager and list(claimed) != ["transfer"]:  # how an input pipeline is set up matters where it is set up
+            if kind == "cold" and effect != "graph-break" and not context.compiled and not rule.in_setup:
                 continue
             if kind == "compiled" and "not-compiling" in site.gates:
                 continue
@@ -341,6 +260,24 @@ class Analyser:
         if file is None:
             file = self._files[module] = CstFile(str(module.path), module.text, module.tree)
         return Rewriter(file, at=node)
+
+    def _trace(self, value: Value | None) -> tuple[TraceStep, ...]:
+        """The history of a value in a few steps; of a chain on one line the last says enough."""
+        if value is None or value.origin is None:
+            return ()
+        steps: list[TraceStep] = []
+        for link in value.origin.chain():
+            line = getattr(link.node, "lineno", 1)
+            text = f"`{source_of(self._module(link.path), link.node, 48)}` {link.why}"
+            if len(steps) > 1 and (steps[-1].path, steps[-1].line) == (link.path, line):
+                steps.pop()
+            step = TraceStep(link.path, line, text)
+            if step not in steps:
+                steps.append(step)
+        return tuple(steps)
+
+    def _module(self, path: str) -> Module | None:
+        return self._by_path.get(path)
 
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
         """Every expression's value in a context: it is interpreted once more, and remembered."""
@@ -379,57 +316,14 @@ def is_cached(summary: Summary) -> bool:
     return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
 
 
-def _severity(effects: Sequence[Effect], region: Region, site: Site) -> Severity:
+def _severity(effects: Sequence[Effect], standing: Standing, site: Site) -> Severity:
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
     if "graph-break" in effects:
-        return (
-            Severity.ERROR
-            if region.kind == "compiled" or (site.loops and region.kind == "forward")
-            else Severity.WARNING
-        )
-    return Severity.NOTE if {"every-n", "once"} & site.gates else Severity.WARNING
-
-
-def _trace(value: Value | None) -> tuple[TraceStep, ...]:
-    if value is None or value.origin is None:
-        return ()
-    steps: list[TraceStep] = []
-    for link in value.origin.chain():
-        step = TraceStep(link.path, getattr(link.node, "lineno", 1), f"`{_subject(link.node)}` {link.why}")
-        if not steps or steps[-1] != step:
-            steps.append(step)
-    return tuple(steps)
-
-
-def _subject(node: ast.AST) -> str:
-    return shortened(node, 48)
-
-
-def span_of(module: Module, node: ast.AST) -> Span:
-    """The 1-based span of a node, columns in characters."""
-    line = getattr(node, "lineno", 1)
-    end = getattr(node, "end_lineno", None) or line
-    column = _column(module, line, getattr(node, "col_offset", 0))
-    if isinstance(
-        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.If | ast.With
-    ):
-        end, stop = _header_end(module, node)
-    else:
-        stop = _column(module, end, getattr(node, "end_col_offset", None) or 0)
-    return Span(str(module.path), line, column, end, stop)
-
-
-def _header_end(module: Module, node: Any) -> tuple[int, int]:
-    """A compound statement is marked by its header, not by its body."""
-    last = node.lineno
-    text = module.lines[last - 1] if last <= len(module.lines) else ""
-    return last, len(text.rstrip()) + 1
-
-
-def _column(module: Module, line: int, offset: int) -> int:
-    text = module.lines[line - 1] if 0 < line <= len(module.lines) else ""
-    return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
+        kind = standing.region.kind
+        whole_frame = bool(site.loops or standing.looped)
+        return Severity.ERROR if kind == "compiled" or (kind == "forward" and whole_frame) else Severity.WARNING
+    return Severity.NOTE if standing.rarely or {"every-n", "once"} & site.gates else Severity.WARNING
 
 
 def analyse(

@@ -42,6 +42,10 @@ class Span:
     end_line: int
     end_column: int
 
+    @property
+    def end(self) -> tuple[int, int]:
+        return (self.end_line, self.end_column)
+
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
@@ -113,7 +117,16 @@ def one_per_site(findings: Iterable[Finding]) -> list[Finding]:
         elif not set(finding.effects) <= set(known.effects):
             effects = tuple(e for e in EFFECTS if e in known.effects or e in finding.effects)
             best[finding.span] = replace(known, effects=effects)
-    return sorted(best.values(), key=lambda finding: finding.sort_key)
+    # `x.storage().nbytes()` and the `x.storage()` in it are one site of one rule: the whole is shown
+    outer: dict[tuple[str, int, int, str], Finding] = {}
+    for finding in best.values():
+        inner = outer.get(finding.sort_key)
+        if inner is None or (inner.span.end_line, inner.span.end_column) < (
+            finding.span.end_line,
+            finding.span.end_column,
+        ):
+            outer[finding.sort_key] = finding
+    return sorted(outer.values(), key=lambda finding: finding.sort_key)
 
 
 def _gravest_first(finding: Finding) -> tuple[object, ...]:
@@ -122,6 +135,7 @@ def _gravest_first(finding: Finding) -> tuple[object, ...]:
         _HOTTEST.index(finding.region.kind),
         -len(finding.effects),
         finding.code,
+        len(finding.trace),
         finding.region.root,
         finding.message,
     )

@@ -98,6 +98,7 @@ from compilelint.idioms import (
     target_names,
 )
 from compilelint.kept import kept_as_tensor, read_before
+from compilelint.masked import keep_shape
 from compilelint.rewrites import (
     assert_on_device,
     index_instead,
@@ -175,6 +176,7 @@ __all__ = [
     "is_input",
     "is_number",
     "is_reported",
+    "keep_shape",
     "keep_tensor",
     "kept_as_tensor",
     "made_by",
@@ -235,7 +237,7 @@ class Context(Protocol):
         """The syntactic parent of a node."""
 
     def feeds_device(self, node: ast.AST) -> bool:
-        """Whether batches of the DataLoader made by the call `node` are copied to a device, as far as calls were followed."""
+        """Whether batches of the DataLoader that the call `node` makes are copied to a device, as far as calls tell."""
 
     def torch_says(self, target: str) -> dict[str, Any]:
         """What this torch release's tables say of a function or method (`torch.nonzero`, `Tensor.item`), or {}."""
@@ -285,7 +287,10 @@ class Subscription:
 
 @dataclass(slots=True)
 class Rule:
-    """The declaration of a rule. `versions` says, for people, in which torch releases its construct breaks or syncs."""
+    """The declaration of a rule.
+
+    `in_setup`: its effects matter in cold code too, since a setting or a misuse stands where things are set up.
+    `versions` says, for people, in which torch releases its construct breaks or syncs."""
 
     code: str
     name: str
@@ -293,6 +298,7 @@ class Rule:
     gb_types: tuple[str, ...] = ()
     versions: str = "torch 2.11 to 2.14"
     fixable: Applicability | None = None
+    in_setup: bool = False
     subscriptions: list[Subscription] = field(default_factory=list)
     documentation: str = ""  # the module docstring, set by the registry
 

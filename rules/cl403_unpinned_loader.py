@@ -39,7 +39,7 @@ from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, fla
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
-rule = Rule("CL403", "unpinned-loader", effects=("transfer",), fixable=Applicability.UNSAFE)
+rule = Rule("CL403", "unpinned-loader", effects=("transfer",), fixable=Applicability.UNSAFE, in_setup=True)
 
 
 @rule.on(Call, "torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")

@@ -36,7 +36,7 @@ from compilelint.sdk import Applicability, Call, Context, Fix, Instance, Report,
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
-rule = Rule("CL502", "compile-result-dropped", effects=("launch",), fixable=Applicability.UNSAFE)
+rule = Rule("CL502", "compile-result-dropped", effects=("launch",), fixable=Applicability.UNSAFE, in_setup=True)
 
 
 @rule.on(Call, "torch.compile", "torch.jit.script", "torch.jit.trace")

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from compilelint.sdk import Call, Context, Report, Rule
 
-rule = Rule("CL503", "compile-in-loop", effects=("recompile",))
+rule = Rule("CL503", "compile-in-loop", effects=("recompile",), in_setup=True)
 
 
 @rule.on(Call, "torch.compile")

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from compilelint.engine.events import Call, Convert
 from compilelint.engine.frame import Frame
+from compilelint.engine.summary import Entry
+from compilelint.engine.usage import PROOF
 from compilelint.engine.values import (
     BATCH,
     LOADER,
+    OUTPUT,
     UNKNOWN,
     Class,
     Compiled,
@@ -80,6 +83,8 @@ class Calls(Frame):
             return UNKNOWN
         callee = self.evaluate(func)
         arguments = self.arguments(node)
+        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in PROOF:
+            callee = self._proved(func)
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
@@ -87,6 +92,15 @@ class Calls(Frame):
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
+
+    def _proved(self, func: ast.Attribute) -> Value:
+        """`x.backward()` shows what nobody knew before: `x` is a tensor."""
+        path = self.dotted(func.value)
+        if path is None or not isinstance(self.peek(func.value), Unknown):
+            return UNKNOWN
+        tensor = Tensor(origin=self.origin(func, "is an operation of tensors alone"))
+        self.bind(path, tensor)
+        return Method(func.attr, tensor)
 
     def arguments(self, node: ast.Call) -> Arguments:
         args: list[Value] = []
@@ -113,7 +127,7 @@ class Calls(Frame):
                 starred = True
         return Arguments(args, kwargs, starred, node)
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST, compiled: bool = False) -> Value:
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Value:
         """Call a value."""
         match callee:
             case Function():
@@ -135,7 +149,7 @@ class Calls(Frame):
                 )
                 return self.call(callee.func, merged, node, compiled)
             case Compiled():
-                return self.call(callee.inner, arguments, node, compiled=True)
+                return self.call(callee.inner, arguments, node, "fullgraph" if callee.fullgraph else "split")
             case Union():
                 found = [
                     self.call(option, arguments, node, compiled)
@@ -148,7 +162,7 @@ class Calls(Frame):
 
     # -- into the project --------------------------------------------------------------------------------------------
 
-    def call_function(self, function: Function, arguments: Arguments, node: ast.AST, compiled: bool = False) -> Value:
+    def call_function(self, function: Function, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Value:
         info = function.info
         bound = self.bind_arguments(function, arguments)
         summary = self.engine.call(function, bound)
@@ -237,7 +251,7 @@ class Calls(Frame):
             return UNKNOWN
         return instance
 
-    def call_instance(self, instance: Instance, arguments: Arguments, node: ast.AST, compiled: bool) -> Value:
+    def call_instance(self, instance: Instance, arguments: Arguments, node: ast.AST, compiled: Entry) -> Value:
         """`module(x)` and other callable objects."""
         info = instance.info
         if info is None:
@@ -252,9 +266,11 @@ class Calls(Frame):
                         return nn.call(self, base, Instance(None, base, attrs=instance.attrs), arguments, node)
         if method is None:
             return UNKNOWN
-        return self.call(
-            self.engine.decorated(Function(method, bound=instance), method, self.scope), arguments, node, compiled
-        )
+        function = self.engine.decorated(Function(method, bound=instance), method, self.scope)
+        result = self.call(function, arguments, node, compiled)
+        if isinstance(result, Unknown) and method.name == "forward":
+            return Instance(None, OUTPUT, origin=self.origin(node, "is a module's output"))
+        return result
 
     def _in_loop_module(self) -> None:
         for loop in self.loops:
@@ -434,7 +450,7 @@ class Calls(Frame):
                     origin=self.origin(node, "is iterated over", value),
                 )  # fmt: skip
             case Instance():
-                if value.external == BATCH:
+                if value.external in (BATCH, OUTPUT):
                     return value
                 if value.external in nn.CONTAINERS:
                     return nn.element(value)

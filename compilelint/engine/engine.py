@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from compilelint.engine.annotations import annotated
@@ -11,7 +11,7 @@ from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import is_generator
 from compilelint.engine.scope import Scope
-from compilelint.engine.summary import Edge, Summary
+from compilelint.engine.summary import Edge, Entry, Summary
 from compilelint.engine.usage import scan
 from compilelint.engine.values import (
     NONE,
@@ -64,7 +64,7 @@ class Engine:
         self.depth = 0
         self.keep_values: set[FunctionInfo | Module] = set()
         self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
-        self.compile_roots: list[Summary] = []
+        self.compile_roots: list[tuple[Summary, bool]] = []  # and whether with fullgraph=True
         self.hooks: list[tuple[Instance, Summary]] = []
         self._scopes: dict[str, Scope] = {}
         self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
@@ -291,7 +291,7 @@ class Engine:
             target = scope.static(call.func if call is not None else node)
             if isinstance(target, External):
                 if target.name == "torch.compile":
-                    value = Compiled(value)
+                    value = Compiled(value, call is not None and asks_fullgraph(call))
                 elif (
                     target.name in ("torch.library.custom_op", "torch.library.triton_op")
                     and call is not None
@@ -301,7 +301,7 @@ class Engine:
                 elif target.name == "functools.partial" and call is not None and call.args:
                     inner = scope.static(call.args[0])
                     if isinstance(inner, External) and inner.name == "torch.compile":
-                        value = Compiled(value)
+                        value = Compiled(value, asks_fullgraph(call))
         return value
 
     def operator(self, name: ast.expr, function: Value, module: Module) -> Value:
@@ -508,27 +508,27 @@ class Engine:
         finally:
             self.depth -= 1
 
-    def add_compile_root(self, function: Value, args: Sequence[Value] = ()) -> None:
+    def add_compile_root(self, function: Value, fullgraph: bool = False) -> None:
         """Remember that a function (or a module's forward) is compiled, even where nobody is seen to call it."""
         match function:
             case Function(info=info, bound=bound):
                 if function.closure is None:
-                    self.compile_roots.append(self.generic(info, bound))
+                    self.compile_roots.append((self.generic(info, bound), fullgraph))
             case Instance(info=info) if info is not None:
                 forward = self.method(info, "forward")
                 if forward is not None:
-                    self.compile_roots.append(self.generic(forward, function))
+                    self.compile_roots.append((self.generic(forward, function), fullgraph))
             case Class(info=info):
                 forward = self.method(info, "forward")
                 if forward is not None:
-                    self.compile_roots.append(self.generic(forward, self.instance(info)))
+                    self.compile_roots.append((self.generic(forward, self.instance(info)), fullgraph))
             case Partial(func=func):
-                self.add_compile_root(func)
+                self.add_compile_root(func, fullgraph)
             case Compiled(inner=inner):
-                self.add_compile_root(inner)
+                self.add_compile_root(inner, fullgraph)
             case Union(options=choices):
                 for choice in choices:
-                    self.add_compile_root(choice)
+                    self.add_compile_root(choice, fullgraph)
 
     def summaries(self) -> list[Summary]:
         """Every context interpreted so far."""
@@ -550,7 +550,14 @@ class Engine:
         self.bounds[bound] = self.bounds.get(bound, 0) + 1
 
     def edge(
-        self, caller: Summary, callee: Summary, site: Site, node: ast.AST, statement: ast.stmt, compiled: bool
+        self, caller: Summary, callee: Summary, site: Site, node: ast.AST, statement: ast.stmt, compiled: Entry
     ) -> None:
         disabled = callee.info is not None and self.disabled(callee.info)
         caller.edges.append(Edge(callee, site, node, statement, compiled, disabled))
+
+
+def asks_fullgraph(call: ast.Call) -> bool:
+    """Whether a call of torch.compile says fullgraph=True."""
+    return any(
+        k.arg == "fullgraph" and isinstance(k.value, ast.Constant) and k.value.value is True for k in call.keywords
+    )

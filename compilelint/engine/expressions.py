@@ -13,6 +13,7 @@ from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
     BATCH,
     NONE,
+    OUTPUT,
     UNKNOWN,
     Class,
     Compiled,
@@ -115,9 +116,7 @@ class Expressions(Calls):
             return self.engine.member(base, "apply")
         backward = self.engine.method(base.info, "backward")
         if backward is not None and not self.silent:
-            self.engine.edge(
-                self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, False
-            )
+            self.engine.edge(self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, "")
         forward = self.engine.method(base.info, "forward")
         if forward is None:
             return UNKNOWN
@@ -406,7 +405,7 @@ class Expressions(Calls):
                         return UNKNOWN
                 return base.any_item()
             case Instance():
-                if base.external == BATCH:
+                if base.external in (BATCH, OUTPUT):
                     return base
                 return self.instance_item(base, index, node)
             case Union():

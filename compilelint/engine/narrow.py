@@ -6,6 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
+    BATCH,
+    OUTPUT,
     Class,
     Const,
     External,
@@ -164,7 +166,7 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
     if path is None:
         return
     value = run.peek(node)
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or (isinstance(value, Instance) and value.external in (BATCH, OUTPUT)):
         if truth and len(kinds) == 1:
             out.values[path] = _instance_of(run, kinds[0], node)
         return
@@ -200,7 +202,7 @@ def _instance_of(run: Expressions, kind: Value, node: ast.AST) -> Value:
 
 def is_a(run: Expressions, value: Value, kinds: list[Value]) -> bool | None:
     """Whether a value is an instance of one of the classes: True, False, or None where that can't be said."""
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or (isinstance(value, Instance) and value.external in (BATCH, OUTPUT)):
         return None
     doubt = False
     for kind in kinds:

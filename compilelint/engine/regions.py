@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import Site
@@ -20,7 +21,21 @@ SETUP = frozenset(
     extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
     _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
 )
+RARE = frozenset(("every-n", "once", "main"))
 STEPS = frozenset("training_step validation_step test_step predict_step".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a context is reached. `looped`: the frame whose loop calls it while Dynamo traces ("" for none).
+
+    `fullgraph`: only through torch.compile(fullgraph=True). `rarely`: all its known calls are gated to every N-th step.
+    """
+
+    region: Region
+    looped: str = ""
+    fullgraph: bool = False
+    rarely: bool = False
 
 
 class Regions:
@@ -30,10 +45,15 @@ class Regions:
         """`roots` are compiled by decree (`module:Qual.name`), with `modules` every nn.Module's forward is."""
         self.engine = engine
         self.regions: dict[Summary, Region] = {}
+        self.looped: dict[Summary, str] = {}
         summaries = engine.summaries()
         self._setup = _setup_only(summaries)
+        self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
         self._spread("compiled", self._compiled_roots(summaries, set(roots)) + (forwards if modules else []))
+        split = set(self.regions)
+        self._spread("compiled", self._fullgraph_roots(summaries))
+        self.fullgraph = set(self.regions) - split
         self._spread("forward", forwards)
         self._spread("step", self._step_roots(summaries))
         self._spread("library", self._library_roots(summaries))
@@ -44,8 +64,17 @@ class Regions:
             return found
         return Region("cold", summary.name, "runs once, as far as is known")
 
-    def at(self, summary: Summary, site: Site) -> Region:
-        """The region of one site: inside a step loop it is hot, beside one it is not."""
+    def standing(self, summary: Summary, site: Site) -> Standing:
+        """The region of one site, and how it is reached."""
+        return Standing(
+            self._at(summary, site),
+            self.looped.get(summary, ""),
+            summary in self.fullgraph,
+            summary.info is not None and summary.info in self._rare,
+        )
+
+    def _at(self, summary: Summary, site: Site) -> Region:
+        """Inside a step loop a site is hot, beside one it is not."""
         region = self.of(summary)
         if RANK[region.kind] >= RANK["forward"]:
             return region
@@ -75,18 +104,22 @@ class Regions:
                 if kind == "library" and not self._in_tensor_code(caller, edge.site):
                     continue
                 self.regions[callee] = Region(kind, region.root, f"is called from {caller.name}")
+                if RANK[kind] >= RANK["forward"]:
+                    frame = caller.info.name if edge.site.loops and caller.info is not None else ""
+                    if frame := frame or self.looped.get(caller, ""):
+                        self.looped[callee] = frame
                 queue.append(callee)
 
     def _in_tensor_code(self, caller: Summary, site: Site) -> bool:
         return not caller.trains or any(loop.is_step for loop in site.loops)
 
     def _compiled_roots(self, summaries: list[Summary], names: set[str]) -> list[tuple[Summary, str]]:
-        roots = [(s, "is passed to torch.compile") for s in self.engine.compile_roots]
+        roots = [(s, "is passed to torch.compile") for s, fullgraph in self.engine.compile_roots if not fullgraph]
         for summary in summaries:
             roots += [
                 (edge.callee, "is compiled where it is called")
                 for edge in summary.edges
-                if edge.compiled and not edge.disabled
+                if edge.compiled == "split" and not edge.disabled
             ]
             info = summary.info
             if info is None:
@@ -95,12 +128,24 @@ class Regions:
                 roots.append((summary, "is named as a compile root in the settings"))
             elif info.decorators:
                 value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
-                if isinstance(value, Compiled):
+                if isinstance(value, Compiled) and not value.fullgraph:
                     roots.append((summary, "is decorated with torch.compile"))
         for instance, hook in self.engine.hooks:
             compiled = {s.info.cls for s, _ in roots if s.info is not None and s.info.cls is not None}
             if instance.info in compiled or any(s.info is not None for s, _ in roots):
                 roots.append((hook, "is a hook of a compiled module"))
+        return roots
+
+    def _fullgraph_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
+        why = "is compiled with fullgraph=True"
+        roots = [(s, why) for s, fullgraph in self.engine.compile_roots if fullgraph]
+        for summary in summaries:
+            roots += [(e.callee, why) for e in summary.edges if e.compiled == "fullgraph" and not e.disabled]
+            info = summary.info
+            if info is not None and info.decorators:
+                value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
+                if isinstance(value, Compiled) and value.fullgraph:
+                    roots.append((summary, why))
         return roots
 
     def _forward_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
@@ -127,7 +172,7 @@ class Regions:
             roots += [
                 (edge.callee, f"is called at each step of a loop in {summary.name}")
                 for edge in summary.edges
-                if any(loop.is_step for loop in edge.site.loops) and "main" not in edge.site.gates
+                if any(loop.is_step for loop in edge.site.loops) and not RARE & edge.site.gates
             ]
         return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
 
@@ -162,6 +207,25 @@ def _holds_tensor(value: object) -> bool:
         (isinstance(v, Tensor) and v.kind != "numpy") or (isinstance(v, Instance) and v.isa("torch.nn.Module", BATCH))
         for v in walk(value)  # type: ignore[arg-type]
     )
+
+
+def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo]:
+    """Functions all of whose known calls are gated to every N-th step, or come from such functions."""
+    calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
+    for summary in summaries:
+        for edge in summary.edges:
+            if edge.callee.info is not None and edge.callee.info is not summary.info:
+                gated = bool(RARE & edge.site.gates)
+                calls.setdefault(edge.callee.info, []).append((summary.info, gated))
+    rare: set[FunctionInfo] = set()
+    changed = True
+    while changed:
+        changed = False
+        for callee, found in calls.items():
+            if callee not in rare and all(gated or caller in rare for caller, gated in found):
+                rare.add(callee)
+                changed = True
+    return rare
 
 
 def _setup_only(summaries: list[Summary]) -> set[FunctionInfo]:

@@ -13,6 +13,7 @@ from compilelint.engine.narrow import narrow
 from compilelint.engine.values import (
     BATCH,
     NONE,
+    OUTPUT,
     UNKNOWN,
     Class,
     Const,
@@ -419,7 +420,7 @@ class Run(Expressions):
                 for element, item in zip(elements, parts, strict=True):
                     self.store(element, item, target)
                 return
-        if isinstance(value, Instance) and value.external == BATCH:
+        if isinstance(value, Instance) and value.external in (BATCH, OUTPUT):
             part: Value = value
         elif isinstance(value, Tensor):
             part = self.iterate(value, target, "unpack")

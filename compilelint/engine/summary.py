@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import Literal
 
 from compilelint.engine.events import Event, Loop, Site
 from compilelint.engine.values import UNKNOWN, Value
 from compilelint.source.module import FunctionInfo, Module
 
+Entry = Literal["", "split", "fullgraph"]
+
 
 @dataclass(slots=True, eq=False)
 class Edge:
-    """A call from one context to another at `node`. `compiled`: through torch.compile; `disabled`: by a decorator."""
+    """A call from one context to another at `node`.
+
+    `compiled`: through torch.compile, with fullgraph=True or not ("split"); `disabled`: by a decorator.
+    """
 
     callee: Summary
     site: Site
     node: ast.AST
     statement: ast.stmt
-    compiled: bool = False
+    compiled: Entry = ""
     disabled: bool = False
 
 

@@ -20,6 +20,11 @@ TENSOR_ONLY = frozenset(
     logical_or logical_not bool long addbmm baddbmm amax amin erf erfinv isnan isinf isfinite movedim unfold
     tensor_split""".split()
 )
+# calls that show a value to be a tensor even where it may be a namespace (`ops.relu(x)` would not)
+PROOF = frozenset(
+    """backward detach unsqueeze masked_fill contiguous view_as type_as expand_as new_zeros new_ones new_tensor new_full
+    new_empty index_select bool long element_size is_floating_point""".split()
+) | frozenset(name for name in TENSOR_ONLY if name.endswith("_"))
 # … as calls only: arrays have an attribute of that name, or numbers a method
 CALLED_ON_TENSORS = frozenset("size dim numel t".split())
 # torch functions whose first argument may be something else than a tensor

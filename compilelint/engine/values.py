@@ -195,6 +195,7 @@ class Compiled(Value):
     """What `torch.compile(inner)` gives: calling it enters a compiled region."""
 
     inner: Value = field(default_factory=Unknown)
+    fullgraph: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -209,6 +210,7 @@ class Union(Value):
     declared: bool = False
 
 
+OUTPUT = "<output>"  # the external name of what a module nobody knows returns: a tensor or a container of tensors
 BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
 
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
@@ -314,7 +316,7 @@ def key(value: Value, depth: int = 0) -> Any:
             named = tuple((name, key(v, depth + 1)) for name, v in value.kwargs.items())
             return ("p", key(value.func, depth + 1), args, named)
         case Compiled():
-            return ("o", key(value.inner, depth + 1))
+            return ("o", value.fullgraph, key(value.inner, depth + 1))
         case Union():
             return ("u", frozenset(key(v, depth + 1) for v in value.options))
     return ("?",)

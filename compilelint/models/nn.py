@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
+    OUTPUT,
     UNKNOWN,
     Const,
     Instance,
@@ -46,7 +47,9 @@ def call(run: Calls, name: str, instance: Instance, arguments: Arguments, node: 
     """`module(x)` for a torch.nn module."""
     if name == "torch.nn.Sequential":
         return _sequential(run, instance, arguments, node)
-    if not is_module(name) or name in CONTAINERS or name == "torch.nn.Module":
+    if name == "torch.nn.Module":
+        return Instance(None, OUTPUT, origin=run.origin(node, "is a module's output"))
+    if not is_module(name) or name in CONTAINERS:
         return UNKNOWN
     first = arguments.args[0] if arguments.args else arguments.kwargs.get("input", UNKNOWN)
     device = device_of(*arguments.args)

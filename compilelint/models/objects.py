@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import (
     BATCH,
     NONE,
+    OUTPUT,
     UNKNOWN,
     Const,
     Device,
@@ -61,6 +62,8 @@ def attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value
         if name in ("shape", "dtype", "device", "ndim"):
             return tensors.attribute(run, _batch_tensor(instance), name, node)
         return Method(name, instance)
+    if instance.external == OUTPUT:
+        return _output_attribute(run, instance, name, node)
     if instance.external == "torch.device":
         if name == "type":
             return instance.attrs.get("type", Scalar("str"))
@@ -81,6 +84,18 @@ def attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value
     if name[:1] == "_" or not instance.external:
         return UNKNOWN
     return Method(name, instance)
+
+
+# methods of tensors that the containers which models return may have too
+NOT_TELLING = frozenset("values items keys get pop update copy index count to type data real imag name names".split())
+
+
+def _output_attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value:
+    """A module's output is a tensor where a tensor's method is called on it, else what holds some."""
+    if name not in NOT_TELLING and run.engine.tables.method_returns(name) is not None:
+        tensor = Tensor(origin=run.origin(node, "is an operation of tensors", instance))
+        return tensors.attribute(run, tensor, name, node)
+    return instance if name not in NOT_TELLING else UNKNOWN
 
 
 def _batch_tensor(instance: Instance) -> Tensor:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.values import (
     BATCH,
+    OUTPUT,
     UNKNOWN,
     Const,
     Device,
@@ -65,6 +66,8 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
         isinstance(right, Instance) and right.external == BATCH
     ):
         return Tensor(Device.CPU, origin=run.origin(node, "comes from a loader"))
+    if _output(left, right):
+        return Tensor(origin=run.origin(node, "is computed from a module's output", left))
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(op, left, right)
     if isinstance(left, Const | Scalar) and isinstance(right, Const | Scalar):
@@ -82,6 +85,16 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
     if isinstance(left, Map) and isinstance(right, Map):
         return join(left, right)
     return UNKNOWN
+
+
+def _output(left: Value, right: Value) -> bool:
+    """Whether a module's output is calculated with as only a tensor can be."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, Instance) and value.external == OUTPUT:
+            number = isinstance(other, Const) and type(other.value) in (int, float)
+            if number or (isinstance(other, Scalar) and other.type in ("int", "float", "number")):
+                return True
+    return False
 
 
 def _spread(apply: Callable[[Value, Value], Value], left: Value, right: Value) -> Value:
@@ -225,6 +238,8 @@ def compare(run: Frame, node: ast.AST, op: type[ast.cmpop], left: Value, right: 
             dynamic=any(isinstance(v, Tensor) and v.dynamic for v in (left, right)),
             origin=run.origin(node, "compares a tensor", tensor),
         )  # fmt: skip
+    if _output(left, right):
+        return Tensor(dtype="bool", origin=run.origin(node, "compares a module's output", left))
     if isinstance(left, Const) and isinstance(right, Const):
         try:
             return Const(bool(_COMPARE[op](left.value, right.value)))

@@ -346,10 +346,13 @@ def _not_tensor(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> V
 def _compile(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
     target = arguments.args[0] if arguments.args else arguments.kwargs.get("model")
     if target is None:
-        return Partial(External("torch.compile"))
-    if not run.silent or run.summary.info is None:
-        run.engine.add_compile_root(target)
-    return Compiled(target, origin=run.origin(node, "is compiled"))
+        return Partial(External("torch.compile"), (), dict(arguments.kwargs))
+    given = arguments.kwargs.get("fullgraph")
+    fullgraph = isinstance(given, Const) and given.value is True
+    dropped = isinstance(run.statement, ast.Expr) and run.statement.value is node
+    if not dropped and (not run.silent or run.summary.info is None):
+        run.engine.add_compile_root(target, fullgraph)
+    return Compiled(target, fullgraph, origin=run.origin(node, "is compiled"))
 
 
 def _custom(run: Calls, arguments: Arguments, node: ast.AST) -> Value:

@@ -135,7 +135,7 @@ def _locate(folder: Path, name: str) -> Path | None:
 def module_name(path: Path) -> tuple[str, Path]:
     """(import name, root directory) of a file, from the `__init__.py` files above it."""
     parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.parent
+    folder = path.absolute().parent  # the packages above count, wherever we were started
     while (folder / "__init__.py").is_file() and folder.name:
         parts.insert(0, folder.name)
         folder = folder.parent

@@ -1,0 +1,76 @@
+"""What a check sees of the place of one event: the implementation of sdk.Context."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from compilelint.engine.events import Event, Site
+from compilelint.engine.regions import Standing
+from compilelint.engine.summary import Summary
+from compilelint.engine.values import UNKNOWN, Value
+from compilelint.finding import Region
+from compilelint.source.spans import source_of
+
+if TYPE_CHECKING:
+    from compilelint.analysis import Analyser
+
+
+RAISES = "`torch.compile(fullgraph=True)` raises here"
+
+
+class SiteContext:
+    """What a check sees of the place of one event (sdk.Context)."""
+
+    def __init__(self, analyser: Analyser, summary: Summary, event: Event, standing: Standing) -> None:
+        self._analyser = analyser
+        self._summary = summary
+        self._event = event
+        self.standing = standing
+
+    @property
+    def region(self) -> Region:
+        return self.standing.region
+
+    @property
+    def torch(self) -> tuple[int, int]:
+        return self._analyser.settings.torch
+
+    @property
+    def python(self) -> tuple[int, int]:
+        return self._analyser.settings.python
+
+    @property
+    def compiled(self) -> bool:
+        return self._analyser.traced(self.region, self._event.site, self._summary)
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
+        return self._summary.info.node if self._summary.info is not None else None
+
+    def source(self, node: ast.AST) -> str:
+        return source_of(self._summary.module, node)
+
+    def value(self, node: ast.AST) -> Value:
+        return self._analyser.values(self._summary).get(node, UNKNOWN)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._summary.module.parents.get(node)
+
+    def feeds_device(self, node: ast.AST) -> bool:
+        return node in self._analyser.engine.fed_loaders
+
+    def torch_says(self, target: str) -> dict[str, Any]:
+        return self._analyser.engine.tables.says(target)
+
+    def consequence(self, site: Site) -> str:
+        function = self._summary.info.name if self._summary.info is not None else "the module"
+        if self.standing.fullgraph:
+            return RAISES
+        if site.loops:
+            return f"inside a loop Dynamo can't resume: it skips the whole frame of `{function}`"
+        if self.standing.looped:
+            return f"called in a loop, where Dynamo can't resume: it skips the whole frame of `{self.standing.looped}`"
+        if site.protected:
+            return f"inside `try` or `with` Dynamo can't resume: the rest of `{function}` runs eagerly"
+        return "the graph is split here"
