@@ -1,0 +1,557 @@
+"""Regions: what Dynamo traces, what runs at each step, what a hot path may call, what runs once; and gates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from interpreted import check_gates, check_regions, interpret
+
+REGIONS = {
+    # -- compiled ----------------------------------------------------------------------------------------------------
+    "decorator": """
+        @torch.compile
+        def f(x):
+            time.time()  # compiled
+        """,
+    "decorator with arguments": """
+        @torch.compile(mode="reduce-overhead", dynamic=True)
+        def f(x):
+            time.time()  # compiled
+        """,
+    "decorator by partial": """
+        @functools.partial(torch.compile, dynamic=False)
+        def f(x):
+            time.time()  # compiled
+        """,
+    "decorator under another name": """
+        import torch as t
+        from torch import compile as jit
+
+        @jit
+        def f(x):
+            time.time()  # compiled
+
+        @t.compile()
+        def g(x):
+            time.time()  # compiled
+        """,
+    "call at module level": """
+        def f(x):
+            time.time()  # compiled
+
+        g = torch.compile(f)
+        """,
+    "call in a function": """
+        def f(x):
+            time.time()  # compiled
+
+        def main():
+            time.time()  # cold
+            fast = torch.compile(f)
+            fast(torch.zeros(3))
+        """,
+    "call of a lambda": """
+        def main(x):
+            fast = torch.compile(lambda v: time.time())  # compiled
+            fast(x)
+        """,
+    "a module": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                time.time()  # cold
+
+            def forward(self, x):
+                time.time()  # compiled
+                return self.helper(x)
+
+            def helper(self, x):
+                time.time()  # compiled
+
+        def main():
+            net = torch.compile(Net())
+        """,
+    "module.compile()": """
+        class Net(nn.Module):
+            def forward(self, x):
+                time.time()  # compiled
+
+        def main():
+            net = Net()
+            net.compile()
+        """,
+    "module.compile() of a moved module": """
+        class Net(nn.Module):
+            def forward(self, x):
+                time.time()  # compiled
+
+        def main():
+            net = Net().cuda().eval()
+            net.compile(mode="max-autotune")
+        """,
+    "an attribute": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.step = torch.compile(self._step)
+
+            def _step(self, x):
+                time.time()  # compiled
+
+            def run(self, x):
+                self.step(x)
+        """,
+    "a method": """
+        class Sampler:
+            @torch.compile
+            def step(self, x):
+                time.time()  # compiled
+                self.inner(x)
+
+            def inner(self, x):
+                time.time()  # compiled
+
+            def other(self):
+                time.time()  # cold
+        """,
+    "a submodule": """
+        class Block(nn.Module):
+            def forward(self, x):
+                time.time()  # compiled
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = torch.compile(Block())
+
+            def forward(self, x):
+                time.time()  # forward
+                return self.block(x)
+        """,
+    "a nested function": """
+        def make():
+            @torch.compile
+            def inner(x):
+                time.time()  # compiled
+            return inner
+
+        def main(x):
+            make()(x)
+        """,
+    "what compiled code calls": """
+        def leaf(x):
+            time.time()  # compiled
+
+        def mid(x):
+            return leaf(x)
+
+        @torch.compile
+        def f(x):
+            return [mid(x) for _ in range(3)]
+        """,
+    "callbacks of compiled code": """
+        def leaf(x):
+            time.time()  # compiled
+
+        def apply(fn, x):
+            return fn(x)
+
+        @torch.compile
+        def f(x: Tensor):
+            return apply(leaf, x)
+        """,
+    "disabled functions": """
+        @torch.compiler.disable
+        def f(x: Tensor):
+            time.time()  # library
+
+        @torch.compile
+        def g(x: Tensor):
+            time.time()  # compiled
+            f(x)
+        """,
+    "in both": """
+        def helper(x: Tensor):
+            time.time()  # compiled
+
+        @torch.compile
+        def f(x: Tensor):
+            helper(x > 0)
+        """,
+    "hooks of a compiled module": """
+        def hook(module, args, output):
+            time.time()  # compiled
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(1, 1)
+                self.layer.register_forward_hook(hook)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        net = torch.compile(Net())
+        """,
+    # -- forward -----------------------------------------------------------------------------------------------------
+    "forward": """
+        def helper(x):
+            time.time()  # forward
+
+        class Net(nn.Module):
+            def forward(self, x):
+                time.time()  # forward
+                self._inner(x)
+                return helper(x)
+
+            def _inner(self, x):
+                time.time()  # forward
+
+            def unused(self, x: Tensor):
+                time.time()  # library
+
+            def reset_parameters(self):
+                time.time()  # cold
+        """,
+    "forward of what is no module": """
+        class Plain:
+            def forward(self, x):
+                time.time()  # cold
+        """,
+    "a custom autograd function": """
+        class Op(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                time.time()  # forward
+
+            @staticmethod
+            def backward(ctx, grad):
+                time.time()  # forward
+
+        class Net(nn.Module):
+            def forward(self, x: Tensor):
+                return Op.apply(x)
+        """,
+    # -- step --------------------------------------------------------------------------------------------------------
+    "a training loop": """
+        def train(model: nn.Module, loader, optimizer):
+            time.time()  # cold
+            for x, y in loader:
+                time.time()  # step
+                loss = F.mse_loss(model(x), y)
+                loss.backward()
+                optimizer.step()
+            time.time()  # cold
+        """,
+    "nested training loops": """
+        def train(model: nn.Module, loader, optimizer: torch.optim.Optimizer, epochs: int):
+            for epoch in range(epochs):
+                for x in loader:
+                    time.time()  # step
+                    model(x).sum().backward()
+        """,
+    "an evaluation loop": """
+        def evaluate(model: nn.Module, batches):
+            for x in batches:
+                model(x)
+                time.time()  # step
+        """,
+    "a loop over a loader": """
+        def run(dataset):
+            for batch in torch.utils.data.DataLoader(dataset):
+                time.time()  # step
+        """,
+    "what a step loop calls": """
+        def log(v):
+            time.time()  # step
+
+        def metric(x: Tensor):
+            time.time()  # step
+            return x.sum()
+
+        def train(model: nn.Module, batches):
+            for x in batches:
+                out = model(x)
+                metric(out)
+                log(1)
+        """,
+    "any other loop": """
+        def f(names: list[str]):
+            for name in names:
+                time.time()  # cold
+        """,
+    "an optimizer of one's own": """
+        class Mine(torch.optim.Optimizer):
+            def step(self, closure=None):
+                time.time()  # step
+        """,
+    "lightning": """
+        import pytorch_lightning as pl
+
+        class Net(pl.LightningModule):
+            def training_step(self, batch, index):
+                time.time()  # step
+
+            def configure_optimizers(self):
+                time.time()  # cold
+        """,
+    # -- library and cold --------------------------------------------------------------------------------------------
+    "library": """
+        def f(x: Tensor):
+            time.time()  # library
+
+        def g(xs: list[Tensor], n: int):
+            time.time()  # library
+
+        def h(model: nn.Module):
+            time.time()  # library
+
+        def used(x):
+            time.time()  # library
+            return x.unsqueeze(0)
+
+        def made(n: int, device):
+            time.time()  # library
+        """,
+    "cold": """
+        time.time()  # cold
+
+        def f(n: int, name: str):
+            time.time()  # cold
+
+        def build(device="cuda"):
+            time.time()  # cold
+
+        def g(a: np.ndarray):
+            time.time()  # cold
+
+        class Net(nn.Module):
+            def __init__(self, x: Tensor):
+                super().__init__()
+                time.time()  # cold
+                self._init(x)
+
+            def _init(self, x: Tensor):
+                time.time()  # cold
+        """,
+}
+
+
+@pytest.mark.parametrize("text", REGIONS.values(), ids=REGIONS.keys())
+def test_regions(text: str) -> None:
+    check_regions(text)
+
+
+def test_roots_of_the_settings() -> None:
+    text = """
+    def f(x: Tensor):
+        time.time()  # compiled
+
+    class Net(nn.Module):
+        def forward(self, x):
+            time.time()  # compiled
+
+        def other(self, x: Tensor):
+            time.time()  # library
+    """
+    check_regions(text, roots=("snippet:f", "snippet:Net.forward"))
+
+
+def test_compiled_modules() -> None:
+    text = """
+    def f(x: Tensor):
+        time.time()  # library
+
+    class Net(nn.Module):
+        def forward(self, x):
+            time.time()  # compiled
+    """
+    check_regions(text, compiled="modules")
+
+
+def test_why_and_from_where() -> None:
+    found = interpret(
+        """
+        def leaf(x):
+            time.time()
+
+        @torch.compile
+        def f(x):
+            leaf(x)
+        """
+    )
+    [region] = {mark.region for mark in found.marks if mark.region.kind == "compiled"}
+    assert (region.root, region.why) == ("snippet:f", "is called from snippet:f")
+
+
+def test_what_counts_as_traced() -> None:
+    text = """
+    def library(x: Tensor):
+        time.time()
+
+    def cold(n: int):
+        time.time()
+
+    class Net(nn.Module):
+        def forward(self, x):
+            time.time()
+            if not torch.compiler.is_compiling():
+                time.time()
+    """
+    assert [m.compiled for m in interpret(text).marks] == [False, False, True, False]
+    assert [m.compiled for m in interpret(text, compiled="all").marks] == [True, True, True, False]
+
+
+def test_a_root_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "layers.py").write_text("import time\n\n\ndef leaf(x):\n    time.time()\n")
+    text = """
+    from layers import leaf
+
+    @torch.compile
+    def f(x):
+        leaf(x)
+    """
+    found = interpret(text, path=tmp_path / "main.py")
+    leaf = [s for s in found.analyser.engine.summaries() if s.info is not None and s.info.id == "layers:leaf"]
+    assert leaf, "the import was not followed"
+
+
+GATES = {
+    "none": """
+        def f(x):
+            time.time()  # none
+        """,
+    "compiling": """
+        def f(x):
+            if torch.compiler.is_compiling():
+                time.time()  # compiling
+            else:
+                time.time()  # not-compiling
+            if not torch.compiler.is_compiling():
+                time.time()  # not-compiling
+            time.time()  # none
+        """,
+    "compiling, then left": """
+        def f(x):
+            if torch.compiler.is_compiling():
+                return x
+            time.time()  # not-compiling
+        """,
+    "compiling, by other names": """
+        import torch._dynamo
+        from torch.compiler import is_compiling
+        from elsewhere import is_torchdynamo_compiling
+
+        def f(x):
+            if not torch._dynamo.is_compiling():
+                time.time()  # not-compiling
+            if is_compiling():
+                time.time()  # compiling
+            if not is_torchdynamo_compiling():
+                time.time()  # not-compiling
+        """,
+    "compiling, by a helper": """
+        def tracing():
+            return torch.compiler.is_compiling()
+
+        def f(x):
+            if not tracing():
+                time.time()  # not-compiling
+        """,
+    "compiling, with more": """
+        def f(x, debug: bool):
+            if debug and not torch.compiler.is_compiling():
+                time.time()  # not-compiling
+            if debug or not torch.compiler.is_compiling():
+                time.time()  # none
+            not torch.compiler.is_compiling() and print(time.time())  # not-compiling
+            y = time.time() if not torch.compiler.is_compiling() else 0  # not-compiling
+        """,
+    "tracing": """
+        def f(x):
+            if torch.jit.is_tracing() or torch.onnx.is_in_onnx_export():
+                time.time()  # never
+            if not torch.jit.is_scripting():
+                time.time()  # none
+        """,
+    "every n steps": """
+        def f(n: int, steps: int):
+            for step in range(n):
+                if step % 100 == 0:
+                    time.time()  # every-n
+                if step % steps != 0:
+                    continue
+                time.time()  # every-n
+            if not n % 10:
+                time.time()  # every-n
+        """,
+    "training": """
+        class Net(nn.Module):
+            def forward(self, x):
+                if self.training:
+                    time.time()  # training
+                else:
+                    time.time()  # eval
+                if not self.training:
+                    return x
+                time.time()  # training
+        """,
+    "main": """
+        def f():
+            time.time()  # none
+
+        if __name__ == "__main__":
+            time.time()  # main
+        """,
+    "once": """
+        def f(n: int):
+            for i in range(n):
+                if i == 0:
+                    time.time()  # once
+        """,
+    "half precision": """
+        def f(x: Tensor):
+            if x.dtype == torch.float16:
+                time.time()  # half
+            if x.dtype in (torch.half, torch.bfloat16):
+                time.time()  # half
+            if x.dtype == torch.float32:
+                time.time()  # none
+        """,
+    "raises and handlers": """
+        def f(x):
+            if x:
+                time.time()  # raises
+                raise ValueError(x)
+            try:
+                time.time()  # protected
+            except ValueError:
+                time.time()  # handler
+            finally:
+                time.time()  # none
+            raise ValueError(time.time())  # raises
+        """,
+    "protected": """
+        def f(x, lock):
+            with lock:
+                time.time()  # protected
+            with torch.no_grad():
+                time.time()  # none
+            try:
+                time.time()  # none
+            finally:
+                pass
+            try:
+                with torch.no_grad():
+                    time.time()  # protected
+            except ValueError:
+                pass
+            time.time()  # none
+        """,
+}
+
+
+@pytest.mark.parametrize("text", GATES.values(), ids=GATES.keys())
+def test_gates(text: str) -> None:
+    check_gates(text)
