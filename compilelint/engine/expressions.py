@@ -274,7 +274,7 @@ class Expressions(Calls):
     def _compare(self, node: ast.Compare) -> Value:
         left = self.evaluate(node.left)
         result: Value = UNKNOWN
-        for op, comparator in zip(node.ops, node.comparators, strict=True):
+        for index, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
             right = self.evaluate(comparator)
             tensors = self.has_tensor(left) or self.has_tensor(right) or self._hold_tensors(left, right)
             if tensors and self.wants(Compare):
@@ -282,7 +282,7 @@ class Expressions(Calls):
             if len(node.ops) > 1 and self.wants(Branch):
                 # a < t < b tests the first comparison's truth
                 first = operators.compare(self, node, type(op), left, right)
-                if op is not node.ops[-1] and self.has_tensor(first):
+                if index < len(node.ops) - 1 and self.has_tensor(first):
                     self.emit(Branch(node, self.site, self.statement, first, "and", node))
             result = operators.compare(self, node, type(op), left, right)
             left = right
