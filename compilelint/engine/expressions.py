@@ -519,7 +519,9 @@ class Expressions(Calls):
 
     def iterate(self, value: Value, node: ast.AST, kind: str) -> Value:
         """Python iterates over a value: tell of tensors, give an element."""
-        told = (self.has_tensor(value) and tensor_of(value) is not None) or self.is_loader(value)
+        told = (self.has_tensor(value) and tensor_of(value) is not None) or (
+            self.is_loader(value) and not isinstance(value, Seq)  # enumerate tells of its loader
+        )
         if told and self.wants(Iterate):
             self.emit(Iterate(node, self.site, self.statement, value, kind))
         return self.element_of(value, node)
