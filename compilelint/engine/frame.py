@@ -125,7 +125,8 @@ class Frame:
 
     def loop_end(self, loop: Loop) -> None:
         if self.wants(LoopEnd):
-            self.emit(LoopEnd(loop.node, self.site, self.statement, loop))
+            statement = loop.node if isinstance(loop.node, ast.stmt) else self.statement
+            self.emit(LoopEnd(loop.node, self.site, statement, loop))
 
     # -- joining paths -------------------------------------------------------------------------------------------------
 

@@ -136,6 +136,7 @@ class Run(Expressions):
             self.breaks.append([])
             self.continues.append([])
             self.gates = gates
+            self.statement = node
             enter()
             entered = self.env
             if self.env is not None:
@@ -298,6 +299,7 @@ class Run(Expressions):
                 if isinstance(name, str) and self.env is not None:
                     self.bind(name, UNKNOWN)
             if case.guard is not None and self.env is not None:
+                self.statement = node
                 self.truth(case.guard, "if", node)
             self.block(case.body)
             result = self.merged(result, self.env)
