@@ -23,6 +23,8 @@ from compilelint.engine.values import (
     join_all,
 )
 
+from compilelint.models.names import is_optimizer
+
 if TYPE_CHECKING:
     from compilelint.engine.scope import Scope
 
@@ -135,7 +137,8 @@ class _Reader:
             and last[:1].isupper()
             and not name.startswith(("typing.", "collections.abc.", "typing_extensions."))
         ):
-            return Instance(None, name, origin=Origin(self.path, at, "is annotated"))
+            bases = ("torch.optim.Optimizer",) if is_optimizer(name) else ()
+            return Instance(None, name, bases, origin=Origin(self.path, at, "is annotated"))
         if name in ("torch.device", "torch.dtype"):
             return Instance(None, name)
         return UNKNOWN

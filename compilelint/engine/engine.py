@@ -38,7 +38,7 @@ from compilelint.engine.values import (
     scalar_type,
     widened,
 )
-from compilelint.models.names import canonical
+from compilelint.models.names import canonical, is_optimizer
 from compilelint.models.tables import Table
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
@@ -151,7 +151,7 @@ class Engine:
             )
         ):
             names.append("torch.nn.Module")
-        if any(n.startswith("torch.optim.") for n in names):
+        if any(is_optimizer(n) for n in names):
             names.append("torch.optim.Optimizer")
         return tuple(n for n in names if n != "?")
 

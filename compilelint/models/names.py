@@ -35,7 +35,7 @@ _PATTERNS = (
     (re.compile(r"^torch\.nn\.modules\.\w+\.(\w+)$"), r"torch.nn.\1"),
     (re.compile(r"^torch\.utils\.data\.(?:dataloader|dataset|sampler|distributed)\.(\w+)$"), r"torch.utils.data.\1"),
     (re.compile(r"^torch\.distributions\.[a-z_]+\.([A-Z]\w*)$"), r"torch.distributions.\1"),
-    (re.compile(r"^torch\.optim\.[a-z_0-9]+\.([A-Z]\w*)$"), r"torch.optim.\1"),
+    (re.compile(r"^torch\.optim\.(?!lr_scheduler\.)[a-z_0-9]+\.([A-Z]\w*)$"), r"torch.optim.\1"),
     (re.compile(r"^torch\.(?:functional|_C\._nn|_C\._VariableFunctions|_refs)\.(\w+)$"), r"torch.\1"),
     (re.compile(r"^torch\.nn\.utils\.(?:clip_grad|convert_parameters)\.(\w+)$"), r"torch.nn.utils.\1"),
     (re.compile(r"^torch\.cuda\.(?:random|memory|streams|graphs)\.(\w+)$"), r"torch.cuda.\1"),
@@ -43,6 +43,12 @@ _PATTERNS = (
     (re.compile(r"^(?:numpy)\.(?:core|_core|lib)\.\w+\.(\w+)$"), r"numpy.\1"),
     (re.compile(r"^builtins\.(\w+)$"), r"\1"),
 )
+
+
+def is_optimizer(name: str) -> bool:
+    """Whether a canonical name is a class of optimizers."""
+    head, _, last = name.rpartition(".")
+    return head == "torch.optim" and last[:1].isupper()
 
 
 @lru_cache(maxsize=20_000)

@@ -44,6 +44,8 @@ def owner(instance: Instance) -> str:
         return "Tensor"
     if instance.external.startswith("torch.distributions."):
         return "torch.distributions.Distribution"
+    if instance.external.startswith("torch.optim.lr_scheduler."):
+        return "torch.optim.lr_scheduler.LRScheduler"
     if instance.external == "<loader>":
         return "torch.utils.data.DataLoader"
     if instance.info is not None:

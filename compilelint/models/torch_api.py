@@ -36,6 +36,7 @@ from compilelint.engine.values import (
     walk,
 )
 from compilelint.models import nn, tensors
+from compilelint.models.names import is_optimizer
 from compilelint.models.operators import device_of
 
 if TYPE_CHECKING:
@@ -385,7 +386,7 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
     if name == "torch.utils.data.DataLoader":
         pinned = arguments.kwargs.get("pin_memory", Const(False))
         return Instance(None, name, attrs={"pin_memory": pinned}, origin=run.origin(node, LOADER))
-    if name.startswith("torch.optim.") and "lr_scheduler" not in name:
+    if is_optimizer(name):
         return Instance(None, name, ("torch.optim.Optimizer",), origin=run.origin(node, "is an optimizer"))
     if nn.is_module(name):
         return Instance(None, name, ("torch.nn.Module",), origin=run.origin(node, "is a module"))
