@@ -318,7 +318,7 @@ def key(value: Value, depth: int = 0) -> Any:
         case Compiled():
             return ("o", value.fullgraph, key(value.inner, depth + 1))
         case Union():
-            return ("u", frozenset(key(v, depth + 1) for v in value.options))
+            return ("u", value.declared, frozenset(key(v, depth + 1) for v in value.options))
     return ("?",)
 
 
@@ -340,12 +340,8 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
     if isinstance(b, Unknown):
         return b
     if isinstance(a, Union) or isinstance(b, Union):
-        doubtful = any(isinstance(v, Union) and v.declared for v in (a, b))
-        return (
-            declared(_union((*options(a), *options(b)), depth))
-            if doubtful
-            else _union((*options(a), *options(b)), depth)
-        )
+        union = _union((*options(a), *options(b)), depth)
+        return declared(union) if any(isinstance(v, Union) and v.declared for v in (a, b)) else union
     merged = _merge(a, b, depth)
     return merged if merged is not None else _union((a, b), depth)
 
