@@ -1,47 +1,24 @@
 """Every rule's fixture: what check finds, what fix writes, and that Dynamo breaks where a graph break is reported.
 
-A line ends in `# expect: CL101` for each finding on it (`# expect: CL103, CL103` for two), and in `traced` where
-Dynamo traces the line all the same, or `raises` where it fails. `clNNN_name.fixed.py` is what `fix --unsafe-fixes`
-makes of `clNNN_name.py`.
+The marks are those of `fixturefiles.py`. `clNNN_name.fixed.py` is what `fix --unsafe-fixes` makes of `clNNN_name.py`.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from fixturefiles import FILES, FIXED, code_of, expected, load, marks
 
-from compilelint import api
+from compilelint import api, registry
 from compilelint.config import Settings
 
-ROOT = Path(__file__).parent.parent
-FILES = sorted(path for path in (ROOT / "fixtures").glob("cl*.py") if not path.name.endswith(".fixed.py"))
-COMPILED = [path for path in FILES if path.name.startswith(("cl1", "cl5"))]
-FIXED = [path for path in FILES if path.with_suffix(".fixed.py").exists()]
-EXPECT = re.compile(r"# expect: (CL\d{3}(?:, CL\d{3})*)( traced| raises)?")
+BREAKING = [path for path in FILES if "graph-break" in registry.find_rule(code_of(path)).effects]
 UNSAFE = replace(Settings(), unsafe_fixes=True)
-
-
-def expected(path: Path) -> Counter[tuple[int, str]]:
-    found: Counter[tuple[int, str]] = Counter()
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if match := EXPECT.search(line):
-            found.update((number, code) for code in match.group(1).split(", "))
-    return found
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.name.removesuffix(".py").replace(".", "_"), path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def original(function: Any) -> Any:
@@ -64,6 +41,12 @@ def assert_same(found: Any, wanted: Any) -> None:
         torch.testing.assert_close(torch.as_tensor(found), torch.as_tensor(wanted), equal_nan=True)
     else:
         assert found == wanted
+
+
+def shown(path: Path, lines: Iterable[int]) -> dict[int, str]:
+    """The text of these lines, so that a failure can be read."""
+    text = path.read_text(encoding="utf-8").splitlines()
+    return {number: text[number - 1].strip() for number in sorted(lines)}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -95,29 +78,36 @@ def test_nothing_to_fix(path: Path, tmp_path: Path) -> None:
     assert copy.read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", COMPILED, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", BREAKING, ids=lambda p: p.stem)
 def test_dynamo(path: Path) -> None:
+    """Dynamo breaks on exactly the marked lines, and fails as often as a line says `raises`."""
     pytest.importorskip("torch")
     from dynamo import observe
 
-    broken: set[int] = set()
-    for function, args in load(path).make_cases():
-        broken |= observe(original(function), args, str(path)).lines
-    if not broken:
-        pytest.skip("no case is run")
-    lines = path.read_text(encoding="utf-8").splitlines()
-    wanted = {n for n, line in enumerate(lines, 1) if (match := EXPECT.search(line)) and not match.group(2)}
-    assert {n: lines[n - 1].strip() for n in broken} == {n: lines[n - 1].strip() for n in wanted}
+    cases = load(path).make_cases()
+    if not cases:
+        pytest.skip("no cases")
+    seen = [observe(original(function), args, str(path)) for function, args in cases]
+    errors = [each.error for each in seen if each.error is not None]
+    failing = {mark.line for mark in marks(path) if mark.how == "raises"}
+    assert len(errors) == len(failing), errors
+    broken = {line for each in seen for line in each.lines} - failing
+    wanted = {mark.line for mark in marks(path) if not mark.how}
+    assert shown(path, broken) == shown(path, wanted)
 
 
-@pytest.mark.parametrize("path", [p for p in FIXED if p in COMPILED], ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", [p for p in FIXED if p in BREAKING], ids=lambda p: p.stem)
 def test_fixed_in_dynamo(path: Path) -> None:
+    """After the fix Dynamo breaks where check still says so and nowhere else, and computes what eager code did."""
     torch = pytest.importorskip("torch")
     from dynamo import observe
 
     fixed = path.with_suffix(".fixed.py")
-    left = {finding.span.line for finding in api.check([fixed], Settings()).findings}
+    result = api.check([fixed], Settings())
+    assert not result.errors
+    left = {finding.span.line for finding in result.findings if "graph-break" in finding.effects}
     before, after = load(path).make_cases(), load(fixed).make_cases()
+    broken: set[int] = set()
     for (old, old_args), (new, new_args) in zip(before, after, strict=True):
         torch.manual_seed(0)
         if isinstance(new, torch.nn.Module):
@@ -125,5 +115,6 @@ def test_fixed_in_dynamo(path: Path) -> None:
         wanted = original(old)(*old_args)
         seen = observe(original(new), new_args, str(fixed))
         assert seen.error is None
-        assert seen.lines <= left
+        broken |= seen.lines
         assert_same(seen.output, wanted)
+    assert shown(fixed, broken) == shown(fixed, left)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import re
 from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
+from fixturefiles import ROOT, load
 
 from compilelint import api, registry
 from compilelint.analysis import analyse
@@ -20,7 +19,6 @@ from compilelint.finding import Applicability
 from compilelint.report.json import entry
 from compilelint.sdk import Rule
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -28,14 +26,6 @@ CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 def blocks(text: str, language: str) -> list[str]:
     """The fenced blocks of a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def imported(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -47,7 +37,7 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_generated_parts() -> None:
-    made = imported(ROOT / "scripts" / "readme.py").refreshed(README)
+    made = load(ROOT / "scripts" / "readme.py").refreshed(README)
     assert made == README, "run `python scripts/readme.py`"
 
 
@@ -96,7 +86,7 @@ def test_worked_rule(tmp_path: Path) -> None:
     module, case = tmp_path / "worked_rule.py", tmp_path / "worked_case.py"
     module.write_text(source, encoding="utf-8")
     case.write_text(fixture, encoding="utf-8")
-    module_of_rule = imported(module)
+    module_of_rule = load(module)
     rule = module_of_rule.rule
     rule.documentation = inspect.cleandoc(module_of_rule.__doc__ or "")
     assert not registry.defects(rule)

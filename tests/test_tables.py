@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from fixturefiles import ROOT, load
 
 from compilelint.models import tables
 
-ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
 VERSIONS = tables.available()
 
@@ -164,12 +162,7 @@ def test_probes_agree_with_the_installed_torch() -> None:
 
 def test_every_probe_is_python() -> None:
     """Names are unique and code parses, also where torch is not installed."""
-    spec = importlib.util.spec_from_file_location("probe_calls", SCRIPTS / "probes" / "calls.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    entries = module.entries()
+    entries = load(SCRIPTS / "probes" / "calls.py").entries()
     assert len(entries) > 1500
     assert len({target for target, _, _ in entries}) == len(entries)
     for _, setup, code in random.Random(0).sample(entries, 300):

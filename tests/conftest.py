@@ -1,0 +1,27 @@
+"""Before any test: what is tested is this checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import compilelint
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def wrong_checkout(imported: str | None) -> str:
+    """What to tell where another copy of the package than this checkout's would be tested; "" where it is this one."""
+    found = Path(imported or "").resolve().parent
+    if found == ROOT / "compilelint":
+        return ""
+    return (
+        f"compilelint is imported from {found}, not from {ROOT}: "
+        "run `python -m pytest` there, or install it with `python -m pip install -e .`"
+    )
+
+
+def pytest_configure() -> None:
+    if problem := wrong_checkout(compilelint.__file__):
+        raise pytest.UsageError(problem)
