@@ -125,8 +125,8 @@ CASES = {
                 tested.unsqueeze(0)
             reveal(tested)  # ?
             rebound = load()
-            rebound.unsqueeze(0)
             reveal(rebound)  # ?
+            rebound.unsqueeze(0)
             torch.cat(listed)
             reveal(listed)  # ?
             reshaped.reshape(3)
@@ -143,6 +143,16 @@ CASES = {
                 return x.unsqueeze(0)
             h = lambda x: x.unsqueeze(0)
             reveal(x)  # ?
+        """,
+    "a call proves its receiver from there on": """
+        def f(load):
+            x = load()
+            reveal(x)  # ?
+            x.unsqueeze(0)
+            reveal(x)  # tensor
+            y = load()
+            y.reshape(1)
+            reveal(y)  # ?
         """,
     "use before a rebinding counts": """
         def f(x):

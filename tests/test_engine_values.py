@@ -33,6 +33,7 @@ from compilelint.engine.values import (
     Unknown,
     Value,
     data_dependent,
+    declared,
     join,
     join_all,
     key,
@@ -81,6 +82,7 @@ def _containers(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:
         st.builds(Method, st.sampled_from(["item", "sum"]), inner),
         st.builds(Partial, inner, st.lists(inner, max_size=2).map(tuple)),
         st.builds(join, inner, inner),
+        st.builds(join, inner, inner).map(declared),
     )
 
 
@@ -244,7 +246,10 @@ def test_without_none() -> None:
 def test_tensor_of_says_only_what_is_certain() -> None:
     assert tensor_of(Tensor()) is not None
     assert tensor_of(join(NONE, Tensor())) is not None  # an operation on None would raise
-    assert tensor_of(join(Const(1), Tensor())) is None
+    assert tensor_of(join(Const(1), Tensor())) is not None  # assigned here on one path
+    assert tensor_of(declared(join(Const(1), Tensor()))) is None  # may always be the number
+    assert tensor_of(declared(join(NONE, Tensor()))) is not None
+    assert tensor_of(join(External("a.b"), Tensor())) is None
     assert tensor_of(UNKNOWN) is None
     assert tensor_of(Scalar("float", Flow.DATA)) is None
 
