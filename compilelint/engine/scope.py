@@ -35,11 +35,15 @@ class Scope:
             return UNKNOWN
         statements = self.module.bindings.get(name)
         if statements is None:
-            for star in self.stars:
-                source = self._imported(star)
-                if source is not None and (value := self.engine.scope(source).own(name)) is not None:
-                    self.known[name] = value
-                    return value
+            self.pending.add(name)  # stars may import each other
+            try:
+                for star in self.stars:
+                    source = self._imported(star)
+                    if source is not None and (value := self.engine.scope(source).own(name)) is not None:
+                        self.known[name] = value
+                        return value
+            finally:
+                self.pending.discard(name)
             return External(name) if name in BUILTINS else UNKNOWN
         self.pending.add(name)
         try:
