@@ -2,6 +2,7 @@
 
     python benchmarks/verify_gpu.py                                   # copies and fixes the sample, then verifies
     python benchmarks/verify_gpu.py --before DIR --after DIR          # two copies made before (needs torch alone)
+    python benchmarks/verify_gpu.py --render                          # the table again, from the figures written before
 
 The copies can be made on another machine: `compilelint demo --no-verify --keep DIR` leaves DIR/before and DIR/after.
 Run it from the root of the repository, with the project installed or with PYTHONPATH=. set.
@@ -20,6 +21,7 @@ from pathlib import Path
 from compilelint import __version__
 from compilelint.errors import UsageProblem
 from compilelint.runtime import VerifyResult, verify
+from compilelint.runtime.results import result_from_json
 from compilelint.runtime.table import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,6 +54,12 @@ def report(result: VerifyResult, versions: dict[str, str]) -> str:
     )
 
 
+def rendered(path: Path) -> str:
+    """The report of figures that were written before."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return report(result_from_json(data), data["versions"])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="the sample as it is")
@@ -62,7 +70,12 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=280, help="seconds for each side")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     parser.add_argument("--name", default="verify_h200", help="of the two files written")
+    parser.add_argument("--render", action="store_true", help="measure nothing: write the table of the figures again")
     options = parser.parse_args()
+    if options.render:
+        text = rendered(options.out / f"{options.name}.json")
+        (options.out / f"{options.name}.md").write_text(text, encoding="utf-8")
+        return 0
     if (options.before is None) != (options.after is None):
         parser.error("--before and --after go together")
     with tempfile.TemporaryDirectory() as folder:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 import torch
+from fixturefiles import ROOT, load
 
 from compilelint.errors import UsageProblem
 from compilelint.runtime.compare import difference
 from compilelint.runtime.kernels import WINDOW, read_trace
 from compilelint.runtime.places import Places
-from compilelint.runtime.results import Mode, Side, Site, VerifyResult
+from compilelint.runtime.results import Check, Mode, Side, Site, VerifyResult, result_from_json
 from compilelint.runtime.syncs import Prediction
-from compilelint.runtime.table import markdown, text
+from compilelint.runtime.table import markdown, summary, text
 from compilelint.runtime.target import LiteralInput, TensorInput, parse_input, parse_target
 from compilelint.runtime.verdict import judge
 
@@ -160,6 +162,29 @@ def test_tables_of_a_gpu() -> None:
     assert "memory operations" in drawn and "NVIDIA X" in drawn and "predicted" not in drawn
     assert "\x1b[" in text(result, color=True)
     assert "\x1b[" not in drawn
+
+
+def test_more_kernels_in_one_mode_are_told() -> None:
+    before = Side("v1", eager=mode(40, 3), compiled=mode(12, 3))
+    after = Side("v2", eager=mode(42, 0), compiled=mode(9, 0))
+    result = VerifyResult("m.py:make", "cuda:0", before, after, verdicts=judge(before, after))
+    assert "| kernels | 40 | 42 | 12 | 9 | eager more, compiled ✓ better |" in markdown(result)
+    assert "nothing worse, 3 figures better, more kernels in eager code (" in summary(result)
+
+
+def test_results_travel_as_json() -> None:
+    before, after = Side("v1", eager=mode(40, 3), compiled=mode(12, 3, 1)), Side("v2", compiled=mode(9, 0))
+    result = VerifyResult("m.py:make", "cpu", before, after, "eager", [], judge(before, after))
+    result.checks.append(Check("eager", "outputs", equal=True, count=2))
+    assert result_from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_written_table_is_that_of_its_figures() -> None:
+    module = load(ROOT / "benchmarks" / "verify_gpu.py")
+    written = ROOT / "benchmarks" / "results" / "verify_h200.md"
+    assert module.rendered(written.with_suffix(".json")) == written.read_text(encoding="utf-8"), (
+        "run `python benchmarks/verify_gpu.py --render`, then `python scripts/readme.py`"
+    )
 
 
 def test_targets_and_inputs() -> None:

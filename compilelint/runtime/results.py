@@ -130,6 +130,19 @@ class VerifyResult:
         return {"version": 1, "ok": self.ok, "problems": self.problems, **asdict(self)}
 
 
+def result_from_json(data: dict[str, Any]) -> VerifyResult:
+    """The inverse of `to_json`; keys that it doesn't write are left out."""
+    return VerifyResult(
+        data["target"],
+        data["device"],
+        side_from_json(data["before"]),
+        side_from_json(data["after"]),
+        data["backend"],
+        [Check(**check) for check in data["checks"]],
+        [Verdict(**verdict) for verdict in data["verdicts"]],
+    )
+
+
 def side_from_json(data: dict[str, Any]) -> Side:
     """The inverse of `asdict` for what a worker wrote."""
     modes = {name: _mode(data[name]) if data.get(name) else None for name in MODES}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compilelint.runtime.results import MODES, Mode, Outcome, Site, VerifyResult
+from compilelint.runtime.results import MODES, Mode, Outcome, Site, Verdict, VerifyResult
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +23,9 @@ STYLE = {
 }
 
 
+HEADS = ("eager before", "after", "compiled before", "after")
+
+
 @dataclass
 class Row:
     """`cells`: eager before, eager after, compiled before, compiled after."""
@@ -36,10 +39,6 @@ class Row:
 def rows(result: VerifyResult) -> list[Row]:
     """The equality rows, then the figures."""
     return [*_checks(result), *_figures(result)]
-
-
-def heads(result: VerifyResult) -> tuple[str, str, str, str]:
-    return "eager before", "after", "compiled before", "after"
 
 
 def _checks(result: VerifyResult) -> Iterator[Row]:
@@ -90,12 +89,23 @@ def _figures(result: VerifyResult) -> Iterator[Row]:
 
 
 def _outcome(result: VerifyResult, metric: str) -> tuple[Outcome, str]:
+    """The gravest outcome of a figure, and its mark: one for each mode where they differ."""
     found = [verdict for verdict in result.verdicts if verdict.metric == metric]
     order: tuple[Outcome, ...] = ("worse", "slower", "better", "info", "same")
-    for outcome in order:
-        if any(verdict.outcome == outcome for verdict in found):
-            return outcome, MARK[outcome]
-    return "info", ""
+    gravest = next((outcome for outcome in order if any(verdict.outcome == outcome for verdict in found)), order[3])
+    marks = [(verdict.mode, _mark(verdict)) for verdict in found]
+    if len({mark for _, mark in marks}) == 1:
+        return gravest, marks[0][1]
+    return gravest, ", ".join(f"{mode} {mark}" for mode, mark in marks if mark)
+
+
+def _mark(verdict: Verdict) -> str:
+    return "more" if is_more(verdict) else MARK[verdict.outcome]
+
+
+def is_more(verdict: Verdict) -> bool:
+    """More kernels, which is not judged: in eager code, or for a break or a sync that went."""
+    return verdict.metric == "kernels" and verdict.outcome == "info"
 
 
 def _kernels(mode: Mode) -> str | None:
@@ -110,24 +120,19 @@ def _time(us: float | None) -> str | None:
     return f"{us:.0f} µs" if us < 1000 else f"{us / 1000:.2f} ms" if us < 1e6 else f"{us / 1e6:.2f} s"
 
 
-def site_lines(result: VerifyResult) -> list[tuple[str, str, Outcome]]:
-    """The sites of breaks and syncs that went, stayed or came: (heading, line, outcome)."""
-    lines: list[tuple[str, str, Outcome]] = []
+def site_lines(result: VerifyResult) -> list[tuple[str, str]]:
+    """Every site of a break, a recompilation or a sync, those before and then those after: (heading, line)."""
+    lines: list[tuple[str, str]] = []
     for mode in reversed(MODES):
         one, two = result.before.mode(mode), result.after.mode(mode)
         if one is None or two is None:
             continue
         both = (("graph breaks", one.breaks, two.breaks), ("recompiles", one.recompiles, two.recompiles))
         for what, old, new in (*both, ("host syncs", one.syncs or [], two.syncs or [])):
-            lines += _sites(f"{what} ({mode})", old, new)
+            heading = f"{what} ({mode})"
+            lines += [(heading, f"before  {_site(site)}") for site in old]
+            lines += [(heading, f"after   {_site(site)}") for site in new]
     return lines
-
-
-def _sites(heading: str, old: list[Site], new: list[Site]) -> Iterator[tuple[str, str, Outcome]]:
-    for site in old:
-        yield heading, f"before  {_site(site)}", "info"
-    for site in new:
-        yield heading, f"after   {_site(site)}", "info"
 
 
 def _site(site: Site) -> str:
@@ -142,7 +147,9 @@ def summary(result: VerifyResult) -> str:
     version = f"torch {result.before.torch}, Python {result.before.python}, {where}"
     if result.ok:
         gains = sum(verdict.outcome == "better" for verdict in result.verdicts)
-        return f"equal results, nothing worse, {gains} figure{'s' if gains != 1 else ''} better ({version})"
+        more = [verdict.mode for verdict in result.verdicts if is_more(verdict)]
+        cost = f", more kernels in {' and '.join(more)} code" if more else ""
+        return f"equal results, nothing worse, {gains} figure{'s' if gains != 1 else ''} better{cost} ({version})"
     return f"{len(result.problems)} problem{'s' if len(result.problems) != 1 else ''} ({version})"
 
 
@@ -182,7 +189,7 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
         title_justify="left",
     )
     table.add_column("")
-    for head in heads(result):
+    for head in HEADS:
         table.add_column(head, justify="right")
     table.add_column("")
     for row in rows(result):
@@ -192,7 +199,7 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
         console.print(table)
     if sites:
         heading = ""
-        for name, line, _ in site_lines(result):
+        for name, line in site_lines(result):
             if name != heading:
                 console.print(f"[bold]{name}[/]")
                 heading = name
@@ -220,13 +227,13 @@ def text(result: VerifyResult, *, color: bool = False, width: int | None = None)
 
 def markdown(result: VerifyResult) -> str:
     """The table for a README, with the outcome and the notes below."""
-    head = " | ".join(["", *heads(result), ""])
+    head = " | ".join(["", *HEADS, ""])
     lines = [f"| {head} |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     lines += [f"| {row.label} | {' | '.join(row.cells)} | {row.verdict} |" for row in rows(result)]
     lines += ["", summary(result) + "."]
     lines += [f"- {problem}" for problem in result.problems]
     heading = ""
-    for name, line, _ in site_lines(result):
+    for name, line in site_lines(result):
         if name != heading:
             lines += ["", f"{name}:", ""]
             heading = name
