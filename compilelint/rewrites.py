@@ -26,6 +26,9 @@ ELEMENTWISE = frozenset(
         " clamp_max logical_not bfloat16"
     )
 )
+# They read what they are given on the host.
+READS = frozenset(words("tensor as_tensor item tolist cpu numpy nonzero"))
+LONGEST_LINE = 110
 TORCH_MATH = frozenset(words("sqrt exp log log2 log10 log1p sin cos tan tanh floor ceil fabs erf"))
 # Where the branch not taken may have an infinite derivative, `where` turns its gradient into NaN.
 FRAGILE = frozenset(words("acos asin atanh log log2 log10 log1p norm pow reciprocal rsqrt sqrt div"))
@@ -79,11 +82,14 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
             good = _all_of(parts, rw)
         else:
             good = _negated(dynamic[0], rw, ctx) if len(dynamic) == 1 else f"~{_all_of(parts, rw)}"
-        text = f"{rw.name_for('torch._assert_async')}({good}, {_message(message, rw)})"
+        name = rw.name_for("torch._assert_async")
+        text = f"{name}({good}, {_message(message, rw)})"
+        if "\n" not in text and owner.col_offset + len(text) > LONGEST_LINE:
+            text = f"{name}(\n    {good},\n    {_message(message, rw)},\n)"
         if static and isinstance(owner, ast.Assert):
             rw.replace_statement(owner, f"assert {' and '.join(map(rw.text, static))}\n{text}")
         elif static:
-            rw.replace_statement(owner, f"if {' and '.join(map(rw.text, static))}:\n    {text}")
+            rw.replace_statement(owner, f"if {' and '.join(map(rw.text, static))}:\n{rw.indent(text)}")
         else:
             rw.replace_statement(owner, text)
 
@@ -446,12 +452,32 @@ def _is_condition(node: ast.expr, ctx: Context) -> bool:
         return all(_is_condition(value, ctx) for value in node.values)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _is_condition(node.operand, ctx)
-    if isinstance(node, ast.Compare) and len(node.ops) > 1:
+    if (isinstance(node, ast.Compare) and len(node.ops) > 1) or _may_be_number(node, ctx):
         return False
     if (inner := _builtin_reduction(node)) is not None:
         return tensor_of(ctx.value(inner)) is not None
     tensor = tensor_of(ctx.value(node))
     return tensor is not None and tensor.kind != "numpy"
+
+
+def _may_be_number(node: ast.expr, ctx: Context) -> bool:
+    """Whether a parameter in it is annotated `int | Tensor` or the like: other callers pass what isn't a tensor."""
+    if ctx.function is None:
+        return False
+    given, read = ctx.function.args, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+        if argument.arg in read and argument.annotation is not None:
+            named = {n.id for n in ast.walk(argument.annotation) if isinstance(n, ast.Name)}
+            if named & {"int", "float", "bool"} and any(name.endswith("Tensor") for name in _last_names(argument)):
+                return True
+    return False
+
+
+def _last_names(argument: ast.arg) -> set[str]:
+    """The last parts of the names in an annotation: `Tensor` of `torch.Tensor`."""
+    assert argument.annotation is not None
+    nodes = list(ast.walk(argument.annotation))
+    return {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
 
 
 def _builtin_reduction(node: ast.expr) -> ast.expr | None:
@@ -571,7 +597,9 @@ def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:
 def _pure(value: ast.expr, ctx: Context) -> bool:
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
-            if not isinstance(node.func, ast.Attribute) or node.func.attr.endswith("_") or node.func.attr in FRAGILE:
+            if not isinstance(node.func, ast.Attribute) or node.func.attr.endswith("_"):
+                return False
+            if node.func.attr in FRAGILE or node.func.attr in READS:
                 return False
             owner = ctx.value(node.func.value)
             torch_function = isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"

@@ -20,8 +20,9 @@ compiled anew.
 `nonzero_static(size=)`, `output_size=` and `num_classes=` give the operator the size it would count.
 
 ## Fix safety
-`x[mask] += v` becomes `x[mask]`-free `torch.where`, unsafe: the result is written over all of `x`. The rest is
-manual: only you know the size.
+Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep =
+labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. The rest is manual: only
+you know the size.
 
 ## Versions
 All releases. `torch._dynamo.config.capture_dynamic_output_shape_ops` keeps the operator in the graph, and the wait.
@@ -35,9 +36,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
+    Applicability,
     Call,
     Context,
     Event,
+    Fix,
     Read,
     Report,
     Rule,
@@ -47,6 +50,7 @@ from compilelint.sdk import (
     constant,
     cost,
     is_host_number,
+    keep_shape,
     masks,
     on_device,
     tensor_of,
@@ -58,6 +62,7 @@ rule = Rule(
     "data-dependent-shape-in-graph",
     effects=("graph-break", "sync"),
     gb_types=("Dynamic shape operator", "Data dependent operator"),
+    fixable=Applicability.UNSAFE,
 )
 
 COUNTED = words("nonzero argwhere masked_select unique unique_consecutive bincount combinations")
@@ -67,10 +72,12 @@ NUMPY = ("numpy.nonzero", "numpy.argwhere", "numpy.flatnonzero", "numpy.unique",
 HINT = "keep the shape: use a mask, or pass the size"
 
 
-def report(event: Event, value: Value | None, what: str, ctx: Context, hint: str = HINT) -> Iterator[Report]:
+def report(
+    event: Event, value: Value | None, what: str, ctx: Context, hint: str = HINT, fix: Fix | None = None
+) -> Iterator[Report]:
     if ctx.compiled and value is not None and tensor_of(value) is not None:
         message = f"`{ctx.source(event.node)}` {what}: {cost(event, ctx)}"
-        yield Report(event.node, message, because=value, effects=break_effects(value), hint=hint)
+        yield Report(event.node, message, because=value, effects=break_effects(value), hint=hint, fix=fix)
 
 
 @rule.on(Call, *(f"{owner}.{name}" for owner in ("torch", "Tensor") for name in COUNTED), *OTHERS, *NUMPY)
@@ -112,7 +119,7 @@ def tensor_split(event: Call, ctx: Context) -> Iterator[Report]:
 def mask_read(event: Read, ctx: Context) -> Iterator[Report]:
     if tensor_of(event.base) is not None and (mask := next(masks(event.index), None)) is not None:
         hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
-        yield from report(event, mask, "selects by a mask", ctx, hint)
+        yield from report(event, mask, "selects by a mask", ctx, hint, keep_shape(event, ctx))
 
 
 @rule.on(Write)

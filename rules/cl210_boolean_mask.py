@@ -19,7 +19,8 @@ Assigning a Python number through a mask (`y[mask] = 0.0`) is a masked fill and 
 
 ## Fix safety
 Unsafe. A write becomes `masked_scatter_`, which takes the elements of the source in order, where an assignment would
-also broadcast a source of fewer elements. A masked sum or mean becomes `where`: the order of summation changes.
+also broadcast a source of fewer elements. A masked sum or mean becomes `where`, and `cross_entropy(logits[keep],
+labels[keep])` with `keep = labels != K` the loss over all with `ignore_index=K`: the order of summation changes.
 Other reads are manual.
 
 ## Versions
@@ -35,7 +36,19 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Context, Fix, Read, Report, Rule, Write, masks, on_device, tensor_of
+from compilelint.sdk import (
+    Applicability,
+    Context,
+    Fix,
+    Read,
+    Report,
+    Rule,
+    Write,
+    keep_shape,
+    masks,
+    on_device,
+    tensor_of,
+)
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -50,10 +63,9 @@ def reads(event: Read, ctx: Context) -> Iterator[Report]:
     base, mask = tensor_of(event.base), next(masks(event.index), None)
     if ctx.compiled or base is None or mask is None or not (on_device(base) and on_device(mask)):
         return
-    same = base.rank is not None and base.rank == mask.rank
     message = f"`{ctx.source(event.node)}` selects by a mask: {WAITS}"
     hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
-    yield Report(event.node, message, because=mask, hint=hint, fix=reduction(event, ctx) if same else None)
+    yield Report(event.node, message, because=mask, hint=hint, fix=keep_shape(event, ctx))
 
 
 @rule.on(Write)
@@ -68,24 +80,6 @@ def writes(event: Write, ctx: Context) -> Iterator[Report]:
     yield Report(event.node, message, because=mask, hint=hint, fix=scatter(event))
 
 
-def reduction(event: Read, ctx: Context) -> Fix | None:
-    """`x[mask].sum()` and `.mean()` of a mask of the shape of `x`."""
-    node, method = event.node, ctx.parent(event.node)
-    call = ctx.parent(method) if isinstance(method, ast.Attribute) else None
-    if not (isinstance(node, ast.Subscript) and isinstance(method, ast.Attribute) and isinstance(call, ast.Call)):
-        return None
-    if call.func is not method or method.attr not in ("sum", "mean") or call.args or call.keywords:
-        return None
-
-    def build(rw: Rewriter) -> None:
-        mask = rw.code(node.slice)
-        total = f"{rw.name_for('torch.where')}({mask}, {rw.code(node.value)}, 0).sum()"
-        rw.replace(call, total if method.attr == "sum" else f"{total} / {rw.operand(node.slice)}.sum()")
-
-    why = "the sum runs over zeros too: the last digits may differ"
-    return Fix("Mask with `torch.where`", Applicability.UNSAFE, build, why)
-
-
 def scatter(event: Write) -> Fix | None:
     """`x[mask] = values` as one `masked_scatter_`, the mask padded to the rank of `x`."""
     match event.statement:
@@ -96,6 +90,9 @@ def scatter(event: Write) -> Fix | None:
             return None
     statement = event.statement
     value = statement.value
+    selected = (n.slice for n in ast.walk(value) if isinstance(n, ast.Subscript))
+    if any(isinstance(index, ast.Name) and index.id == m for index in selected):
+        return None  # `x[m] = y[m]` would count the mask all the same
 
     def build(rw: Rewriter) -> None:
         padded = f"{m}.reshape({m}.shape + (1,) * ({x}.dim() - {m}.dim()))"

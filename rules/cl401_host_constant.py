@@ -129,10 +129,12 @@ def filled(event: Call, call: ast.Call, data: Value) -> Fix | None:
 
     def build(rw: Rewriter) -> None:
         method = event.target == "Tensor.new_tensor" and isinstance(call.func, ast.Attribute)
-        zero = not method and isinstance(fill, ast.Constant) and repr(fill.value) == "0.0"
+        typed = any(k.arg == "dtype" for k in call.keywords)
+        same = {"0.0": "zeros", "1.0": "ones", **({"0": "zeros", "1": "ones"} if typed else {})}
+        plain = same.get(repr(fill.value), "") if isinstance(fill, ast.Constant) and not method else ""
         owner = f"{rw.operand(call.func.value)}.new_full" if isinstance(call.func, ast.Attribute) else ""
-        name = owner if method else rw.name_for("torch.zeros" if zero else "torch.full")
-        arguments = [shape, *([] if zero else [rw.code(fill)]), *(rw.code(k) for k in call.keywords)]
+        name = owner if method else rw.name_for(f"torch.{plain or 'full'}")
+        arguments = [shape, *([] if plain else [rw.code(fill)]), *(rw.code(k) for k in call.keywords)]
         rw.replace(call, f"{name}({', '.join(arguments)})")
 
     if fits(data):
