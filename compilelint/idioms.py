@@ -167,6 +167,14 @@ def copied_from(event: Call) -> ast.expr | None:
     return call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
 
 
+def is_non_blocking(event: Call) -> bool:
+    """Whether a copy is told not to block: `x.cuda(d, True)`, `x.to(other, True)`, `x.to(d, dtype, True)`."""
+    told = flag(event.argument(1, "non_blocking"))
+    if told is None and event.target.endswith(".to"):
+        told = flag(event.argument(2, "non_blocking"))
+    return told is True
+
+
 def moves_to_device(event: Call, ctx: Context) -> bool:
     """Whether a `Tensor.to`, `Tensor.cuda` or `Tensor.type_as` names a place that is not known to be the host."""
     if event.target.endswith((".cuda", ".xpu", ".mps")):
@@ -194,6 +202,12 @@ def _device_named(node: ast.expr) -> bool:
 
 EXACT = ("zeros", "ones", "full", "eye", "empty")  # the same values on any device
 ROUNDED = ("linspace", "rand", "randn", "randint", "randperm")
+FACTORIES = (*EXACT, *ROUNDED, "arange", "tensor")
+
+
+def is_made_here(source: ast.expr) -> bool:
+    """`torch.arange(n)`: a call of a function that makes a tensor, by its name."""
+    return isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
 
 
 def made_on_device(event: Call, source: ast.expr, ctx: Context) -> Fix | None:

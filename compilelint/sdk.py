@@ -54,6 +54,7 @@ from compilelint.engine.events import (
     Write,
 )
 from compilelint.engine.values import (
+    BATCH,
     NONE,
     UNKNOWN,
     Class,
@@ -87,6 +88,8 @@ from compilelint.idioms import (
     in_step,
     index_parts,
     is_host_number,
+    is_made_here,
+    is_non_blocking,
     is_number,
     is_reported,
     made_on_device,
@@ -114,6 +117,7 @@ if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
 __all__ = [
+    "BATCH",
     "NONE",
     "UNKNOWN",
     "Accumulate",
@@ -174,6 +178,8 @@ __all__ = [
     "is_given",
     "is_host_number",
     "is_input",
+    "is_made_here",
+    "is_non_blocking",
     "is_number",
     "is_reported",
     "keep_shape",

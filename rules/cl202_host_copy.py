@@ -36,6 +36,7 @@ from compilelint.sdk import (
     Rule,
     Severity,
     flag,
+    is_non_blocking,
     is_reported,
     on_device,
     on_host,
@@ -75,5 +76,5 @@ def numpy(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Call, "Tensor.to", "Tensor.type_as")
 def to(event: Call, ctx: Context) -> Iterator[Report]:
     """`.to("cpu")`, `.to(host)`: the result is known to be in host memory."""
-    if on_host(event.result) and flag(event.argument(2, "non_blocking")) is not True:
+    if on_host(event.result) and not is_non_blocking(event):
         yield from copied(event, ctx)

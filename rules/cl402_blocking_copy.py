@@ -36,6 +36,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from compilelint.sdk import (
+    BATCH,
     Applicability,
     Call,
     Context,
@@ -46,6 +47,8 @@ from compilelint.sdk import (
     Value,
     copied_from,
     flag,
+    is_made_here,
+    is_non_blocking,
     moves_to_device,
     on_device,
     on_host,
@@ -57,22 +60,6 @@ if TYPE_CHECKING:
 
 rule = Rule("CL402", "blocking-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
 
-FACTORIES = (
-    "arange",
-    "zeros",
-    "ones",
-    "full",
-    "eye",
-    "linspace",
-    "rand",
-    "randn",
-    "randint",
-    "randperm",
-    "tensor",
-    "empty",
-)
-BATCH = "<batch>"  # what a loader yields, be it a tensor or a container of tensors
-
 
 @rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
@@ -82,7 +69,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         return
     if not from_host(value) or reported_elsewhere(source, ctx) or not moves_to_device(event, ctx):
         return
-    if flag(event.argument(1 if event.target.endswith("cuda") else 2, "non_blocking")) is True:
+    if is_non_blocking(event):
         return
 
     def build(rw: Rewriter) -> None:
@@ -114,5 +101,4 @@ def reported_elsewhere(source: ast.expr, ctx: Context) -> bool:
     if isinstance(source, ast.Subscript):
         part_of_attribute = isinstance(source.value, ast.Attribute) and on_host(ctx.value(source))
         return part_of_attribute or on_device(ctx.value(source.slice))
-    made = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in FACTORIES
-    return made or isinstance(source, ast.Attribute)
+    return is_made_here(source) or isinstance(source, ast.Attribute)

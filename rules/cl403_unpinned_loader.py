@@ -54,7 +54,8 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         return
 
     def build(rw: Rewriter) -> None:
-        rw.remove_argument(call, "pin_memory") if given is not None else None
+        if given is not None:
+            rw.remove_argument(call, "pin_memory")
         rw.add_argument(call, "pin_memory=True")
 
     fix = Fix("Pin the batches", Applicability.UNSAFE, build, "tensors already on a device can't be pinned")

@@ -43,8 +43,8 @@ from compilelint.sdk import (
     Report,
     Rule,
     copied_from,
-    flag,
     in_step,
+    is_non_blocking,
     made_on_device,
     moves_to_device,
     on_host,
@@ -63,7 +63,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     source = copied_from(event)
     if ctx.region.kind == "compiled" or tensor is None or source is None or not isinstance(call, ast.Call):
         return
-    if flag(event.argument(1 if event.target.endswith("cuda") else 2, "non_blocking")) is not True:
+    if not is_non_blocking(event):
         return
     if not on_host(tensor) or tensor.pinned or not moves_to_device(event, ctx):
         return

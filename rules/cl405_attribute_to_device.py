@@ -46,7 +46,7 @@ from compilelint.sdk import (
     Report,
     Rule,
     copied_from,
-    flag,
+    is_non_blocking,
     is_number,
     moves_to_device,
     on_host,
@@ -66,7 +66,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     source = attribute_in(copied, ctx)
     if source is None or value is None or not on_host(value):
         return
-    if not moves_to_device(event, ctx) or flag(event.argument(2, "non_blocking")) is True or stored_back(event, source):
+    if not moves_to_device(event, ctx) or is_non_blocking(event) or stored_back(event, source):
         return
     message = f"`{ctx.source(event.node)}` copies the same tensor to the device on each call: the CPU waits for it"
     hint = "make it a buffer, or move it once"

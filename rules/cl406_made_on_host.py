@@ -28,7 +28,6 @@ https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#create-tens
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from compilelint.sdk import (
@@ -38,7 +37,8 @@ from compilelint.sdk import (
     Report,
     Rule,
     copied_from,
-    flag,
+    is_made_here,
+    is_non_blocking,
     made_on_device,
     moves_to_device,
     on_host,
@@ -46,35 +46,14 @@ from compilelint.sdk import (
 
 rule = Rule("CL406", "made-on-host", effects=("sync", "transfer"), fixable=Applicability.SAFE)
 
-FACTORIES = (
-    "arange",
-    "zeros",
-    "ones",
-    "full",
-    "eye",
-    "linspace",
-    "rand",
-    "randn",
-    "randint",
-    "randperm",
-    "tensor",
-    "empty",
-)
-
 
 @rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     source, value = copied_from(event), event.receiver
     if ctx.region.kind == "compiled" or value is None or not on_host(value) or not moves_to_device(event, ctx):
         return
-    if (
-        not isinstance(source, ast.Call)
-        or not isinstance(source.func, ast.Attribute)
-        or source.func.attr not in FACTORIES
-    ):
-        return
-    if flag(event.argument(1 if event.target.endswith("cuda") else 2, "non_blocking")) is True:
-        return  # CL404
+    if source is None or not is_made_here(source) or is_non_blocking(event):
+        return  # CL404 says what `non_blocking` doesn't do
     message = f"`{ctx.source(event.node)}` is made on the host and copied: the CPU waits until the device has it"
     fix = made_on_device(event, source, ctx)
     yield Report(event.node, message, because=value, hint="pass `device=` to the function that makes it", fix=fix)
