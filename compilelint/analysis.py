@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,7 @@ from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import Event, Site
-from compilelint.engine.regions import Regions, Standing
+from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import Value
 from compilelint.finding import (
@@ -50,6 +52,7 @@ CAPTURED = frozenset(
         "Failed to trace builtin operator",
     )
 )
+_GENERATED = re.compile(rb"(?i)automatically generated from")
 FEW = 40  # files whose garbage can wait
 
 
@@ -100,7 +103,9 @@ class Analyser:
         wanted: dict[str, Module] = {}
         for path in self.paths:
             module = self.project.load(path)
-            if module is not None:
+            if module is not None and is_template(path):
+                self.engine.hit("templates of generated files left out")
+            elif module is not None:
                 wanted[str(path)] = module
                 self._interpret(module)
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
@@ -108,7 +113,7 @@ class Analyser:
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         found: list[Finding] = []
         for summary in self.engine.summaries():
-            if str(summary.module.path) in ours:  # what is outside was followed, not asked for
+            if str(summary.module.path) in ours and not is_template(summary.module.path):
                 found.extend(self._findings(summary, regions, build_fixes))
         self.result.findings = one_per_site(found)
         self.result.stats.files = len(wanted)
@@ -203,7 +208,7 @@ class Analyser:
             message = message.replace(RAISES, "the graph captures it, and the CPU waits for the device when it runs")
         if not effects:
             return None
-        severity = report.severity if report.severity is not None else _severity(effects, context.standing, site)
+        severity = report.severity if report.severity is not None else _severity(effects, context, site)
         fix = None
         if report.fix is not None:
             fix = FixPlan(report.fix.title, report.fix.applicability, report.fix.why)
@@ -304,6 +309,23 @@ class Analyser:
         return found
 
 
+@lru_cache(maxsize=10_000)
+def is_template(path: Path) -> bool:
+    """Whether files beside this one say that they are generated from it: they run, it does not."""
+    name = path.name.encode()
+    try:
+        siblings = [p for p in path.parent.iterdir() if p.suffix == ".py" and p != path] if b"_" in name else []
+        return any(_GENERATED.search(head := _head(p)) and name in head for p in siblings)
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=10_000)
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1500)
+
+
 def _unconditional(event: Event, summary: Summary) -> bool:
     """Whether an event happens whenever its function is called."""
     body = summary.info.node.body if summary.info is not None else []
@@ -316,13 +338,16 @@ def is_cached(summary: Summary) -> bool:
     return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
 
 
-def _severity(effects: Sequence[Effect], standing: Standing, site: Site) -> Severity:
+def _severity(effects: Sequence[Effect], context: SiteContext, site: Site) -> Severity:
+    standing = context.standing
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
     if "graph-break" in effects:
         kind = standing.region.kind
-        whole_frame = bool(site.loops or standing.looped)
+        whole_frame = context.whole_frame(site) or bool(standing.looped)
         return Severity.ERROR if kind == "compiled" or (kind == "forward" and whole_frame) else Severity.WARNING
+    if "transfer" in effects and "waited" in site.gates:
+        return Severity.NOTE  # the queue is empty there anyway
     return Severity.NOTE if standing.rarely or {"every-n", "once"} & site.gates else Severity.WARNING
 
 

@@ -63,14 +63,21 @@ class SiteContext:
     def torch_says(self, target: str) -> dict[str, Any]:
         return self._analyser.engine.tables.says(target)
 
+    def whole_frame(self, site: Site) -> bool:
+        """Whether a break here makes Dynamo skip a function's frame. Before Python 3.12 a comprehension has its own."""
+        innermost = site.loops[-1].kind if site.loops else ""
+        return bool(site.loops) and (innermost != "comprehension" or len(site.loops) > 1 or self.python >= (3, 12))
+
     def consequence(self, site: Site) -> str:
         function = self._summary.info.name if self._summary.info is not None else "the module"
         if self.standing.fullgraph:
             return RAISES
-        if site.loops:
+        if self.whole_frame(site):
             return f"inside a loop Dynamo can't resume: it skips the whole frame of `{function}`"
         if self.standing.looped:
             return f"called in a loop, where Dynamo can't resume: it skips the whole frame of `{self.standing.looped}`"
+        if site.loops:
+            return f"the comprehension runs eagerly, and the graph of `{function}` is split around it"
         if site.protected:
             return f"inside `try` or `with` Dynamo can't resume: the rest of `{function}` runs eagerly"
         return "the graph is split here"

@@ -22,7 +22,6 @@ from compilelint.engine.values import (
     declared,
     join_all,
 )
-
 from compilelint.models.names import is_optimizer
 
 if TYPE_CHECKING:

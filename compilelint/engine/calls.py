@@ -43,9 +43,9 @@ from compilelint.source.module import ClassInfo, FunctionInfo
 HOOKS = ("register_forward_hook", "register_forward_pre_hook")
 
 
-def _is_flag(value: Value | None) -> bool:
-    """Whether a parameter is declared to be a bool or a text: a tensor passed for it was inferred wrongly."""
-    return isinstance(value, Scalar) and value.type in ("bool", "str")
+def _is_no_tensor(value: Value | None) -> bool:
+    """Whether a parameter is declared a bool, a text or a container: a tensor passed for it was inferred wrongly."""
+    return isinstance(value, Seq | Map) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
 
 
 class Arguments:
@@ -209,7 +209,7 @@ class Calls(Frame):
             value = bound.get(name)
             if value is None:
                 value = generic.get(name, UNKNOWN) if arguments.starred else self._default(info, name, generic)
-            elif isinstance(value, Unknown) or (isinstance(value, Tensor) and _is_flag(generic.get(name))):
+            elif isinstance(value, Unknown) or (isinstance(value, Tensor) and _is_no_tensor(generic.get(name))):
                 value = generic.get(name, UNKNOWN)
             result[name] = value
         if spec.vararg is not None:

@@ -40,9 +40,10 @@ class Site:
     """The surroundings of an event within its function.
 
     `loops` outermost first. `gates` are conditions that hold here: "not-compiling", "compiling", "not-tracing",
-    "every-n" (under `step % n == 0` and the like), "once" (runs the first time only), "eval", "training", "handler"
-    (an except block), "raises" (the block ends in raise), "half" (only for half precision), "main" (`__name__ ==
-    "__main__"` or rank 0). `protected`: inside try or with, where Dynamo can't resume after a break.
+    "every-n" (under `step % n == 0` and the like), "once" (runs the first time only), "waited" (behind a branch that
+    read the device), "eval", "training", "handler" (an except block), "raises" (the block ends in raise), "half" (only
+    for half precision), "main" (`__name__ == "__main__"`). `protected`: inside try or with, where Dynamo can't resume
+    after a break.
     """
 
     loops: tuple[Loop, ...] = ()

@@ -177,10 +177,13 @@ class Regions:
         return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
 
     def _library_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
+        called = {e.callee.info for s in summaries if s.info not in self._setup for e in s.edges}
         return [
             (summary, "works on tensors, and a hot path may call it")
             for summary in summaries
-            if summary.info is not None and summary.info not in self._setup and takes_tensors(summary)
+            if summary.info is not None
+            and summary.info not in self._setup
+            and (takes_tensors(summary) or (summary.info in called and makes_tensors(summary)))
         ]
 
 
@@ -188,10 +191,13 @@ def takes_tensors(summary: Summary) -> bool:
     """Whether a parameter certainly is, or holds, a tensor or a module; or `self` is a module."""
     if any(_holds_tensor(value) for value in summary.arguments.values()):
         return True
-    if "device" in summary.arguments and summary.info is not None and not _entry(summary):
-        return True  # makes tensors for its caller, on the caller's device
     bound = summary.bound
     return isinstance(bound, Instance) and bound.isa("torch.nn.Module") and bool(summary.info and summary.info.cls)
+
+
+def makes_tensors(summary: Summary) -> bool:
+    """Whether a function is told a device: it makes tensors for its caller there."""
+    return "device" in summary.arguments and not _entry(summary)
 
 
 def _entry(summary: Summary) -> bool:

@@ -95,6 +95,7 @@ class Run(Expressions):
         if before is None:
             return
         gates = self.gates
+        waits = self._testable(self.peek(node.test))
         ends: list[Env | None] = []
         left: list[frozenset[str]] = []
         self.branches += 1
@@ -107,6 +108,10 @@ class Run(Expressions):
             self.gates = gates
             self.apply(narrow(self, node.test, side))
             left.append(self.gates)
+            if waits:
+                self.gates = self.gates | {"waited"}
+            if side and self._fills_once(node):
+                self.gates = self.gates | {"once"}
             if self.reachable and body:
                 if isinstance(body[-1], ast.Raise):
                     self.gates = self.gates | {"raises"}
@@ -118,6 +123,16 @@ class Run(Expressions):
         self.gates = left[1] if ends[0] is None and ends[1] is not None else left[0] if ends[1] is None else gates
         if self.env is None:
             self.last_env = before
+
+    def _fills_once(self, node: ast.If) -> bool:
+        """`if self.table is None: self.table = …` of what no argument decides: what stands in it runs the first time only."""
+        match node.test:
+            case ast.Compare(left=ast.Attribute() as target, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+                path = self.dotted(target)
+                filled = [s for s in node.body if isinstance(s, ast.Assign) and self.dotted(s.targets[0]) == path]
+                names = {n.id for s in filled for n in ast.walk(s.value) if isinstance(n, ast.Name)}
+                return bool(filled) and not names & (self.summary.arguments.keys() - {self.me})
+        return False
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, enter: Callable[[], None]) -> None:
         """Interpret a loop's body until nothing changes; only the events of the last pass are kept."""

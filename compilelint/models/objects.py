@@ -173,7 +173,9 @@ def method(run: Calls, instance: Instance, name: str, arguments: Arguments, node
         return NONE if name in ("step", "zero_grad") else UNKNOWN
     if instance.external.startswith("torch.distributions."):
         if name in ("sample", "rsample", "log_prob", "entropy", "cdf", "icdf", "enumerate_support"):
-            return Tensor(origin=run.origin(node, "is a distribution's sample or probability"))
+            drawn = instance.attrs.get("*drawn")
+            device = drawn.device if isinstance(drawn, Tensor) else Device.UNKNOWN
+            return Tensor(device, origin=run.origin(node, "is a distribution's sample or probability"))
         return UNKNOWN
     if instance.external == "logging.Logger":
         return Scalar("bool") if name == "isEnabledFor" else NONE

@@ -50,10 +50,12 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 def device_of(*values: Value) -> Device:
-    """The device of an operation on these: a CPU tensor yields to one that may be elsewhere."""
+    """The device of an operation on these: a number in a CPU tensor yields to a tensor that may be elsewhere."""
     tensors = [v for value in values for v in walk(value, 2) if isinstance(v, Tensor)]
     if not tensors:
         return Device.UNKNOWN
+    if any(t.device is Device.CPU and t.rank for t in tensors):
+        return Device.CPU  # one that is no number can't be mixed with a device's
     return max((t.device for t in tensors), key=lambda d: {Device.CPU: 0, Device.UNKNOWN: 1, Device.DEVICE: 2}[d])
 
 

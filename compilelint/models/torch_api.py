@@ -75,7 +75,7 @@ def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
         if receiver is not None:
             return tensors.call(run, receiver, last, _shift(arguments), node)
         return UNKNOWN
-    if head == "torch.nn.init" or (head == "torch.nn.utils" and last.endswith("_grad_norm_")):
+    if (head == "torch.nn.init" and last.endswith("_")) or (head == "torch.nn.utils" and last.endswith("_grad_norm_")):
         return _first(run, name, arguments, node)
     if last[:1].isupper() and head:
         return _construct(run, name, arguments, node)
@@ -390,6 +390,11 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
         return Instance(None, name, ("torch.optim.Optimizer",), origin=run.origin(node, "is an optimizer"))
     if nn.is_module(name):
         return Instance(None, name, ("torch.nn.Module",), origin=run.origin(node, "is a module"))
+    if name.startswith("torch.distributions."):
+        numbers = all(isinstance(v, Const | Scalar) for v in (*arguments.args, *arguments.kwargs.values()))
+        device = Device.CPU if numbers and not arguments.starred else Device.UNKNOWN
+        drawn = Tensor(device, "float", origin=run.origin(node, "is a distribution"))
+        return Instance(None, name, attrs={"*drawn": drawn}, origin=run.origin(node, "is constructed"))
     if last == "GradScaler":
         return Instance(None, "torch.amp.GradScaler")
     if name == "collections.Counter":
