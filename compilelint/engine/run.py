@@ -526,3 +526,5 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
     ast.ImportFrom: Run._import,
     ast.Global: Run._global,
 }
+if hasattr(ast, "TryStar"):  # from Python 3.11 on
+    _STATEMENTS[ast.TryStar] = Run._try

@@ -12,6 +12,8 @@ from pathlib import Path
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
+# statements that hold others and make no scope; TryStar came with Python 3.11
+BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor, getattr(ast, "TryStar", ast.Try))
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +130,7 @@ class Module:
             cls.annotations[node.target.id] = node.annotation
             if node.value is not None:
                 cls.attributes[node.target.id] = node.value
-        elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While | ast.AsyncWith | ast.AsyncFor):
+        elif isinstance(node, BLOCKS):
             for field_name in ("body", "orelse", "finalbody"):
                 self._index(getattr(node, field_name, []), prefix, cls)
             for handler in getattr(node, "handlers", []):
@@ -193,7 +195,7 @@ def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from (s for s in statement.body if not (isinstance(s, ast.ImportFrom) and s.names[0].name == "*"))
             yield from _top_level(statement.orelse)
             continue
-        if isinstance(statement, ast.If | ast.Try | ast.With | ast.For | ast.While):
+        if isinstance(statement, BLOCKS):
             for name in ("body", "orelse", "finalbody"):
                 yield from _top_level(getattr(statement, name, []))
             for handler in getattr(statement, "handlers", []):
