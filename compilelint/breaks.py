@@ -10,8 +10,10 @@ from compilelint.engine.values import Const, Map, Seq, Tensor, Value, on_device,
 from compilelint.finding import Effect
 
 if TYPE_CHECKING:
-    from compilelint.engine.events import Event
-    from compilelint.sdk import Context
+    from collections.abc import Iterator
+
+    from compilelint.engine.events import Call, Event
+    from compilelint.sdk import Context, Report
 
 BREAK: tuple[Effect, ...] = ("graph-break",)
 BREAK_AND_SYNC: tuple[Effect, ...] = ("graph-break", "sync")
@@ -57,6 +59,18 @@ def branch_node(event: Branch) -> ast.AST:
 def cost(event: Event, ctx: Context) -> str:
     """What a break at this event costs where Dynamo traces it, and what it costs elsewhere: a wait for the device."""
     return ctx.consequence(event.site) if ctx.compiled else "the CPU waits for the device"
+
+
+def output_report(event: Call, ctx: Context, does: str, hint: str) -> Iterator[Report]:
+    """A call in compiled code that prints or logs; a device tensor that it is given is copied to the host."""
+    from compilelint.sdk import Report, skip_while_compiling
+
+    if not ctx.compiled:
+        return
+    tensor = next((value for value in event.args if on_device(value)), None)
+    effects = break_effects(tensor) if tensor is not None else BREAK
+    message = f"`{ctx.source(event.node)}` {does}: {cost(event, ctx)}"
+    yield Report(event.node, message, because=tensor, effects=effects, hint=hint, fix=skip_while_compiling(event))
 
 
 def is_input(value: Value) -> bool:

@@ -30,6 +30,7 @@ from compilelint.breaks import (
     is_given,
     is_input,
     made_by,
+    output_report,
     tensor_in,
     words,
 )
@@ -193,6 +194,7 @@ __all__ = [
     "on_device",
     "on_host",
     "options",
+    "output_report",
     "read_before",
     "read_kind",
     "reduce_on_device",

@@ -36,10 +36,7 @@ from compilelint.sdk import (
     Context,
     Report,
     Rule,
-    break_effects,
-    cost,
-    on_device,
-    skip_while_compiling,
+    output_report,
 )
 
 rule = Rule(
@@ -57,10 +54,6 @@ STREAMS = tuple(
 
 @rule.on(Call, "print", "pprint.pprint", "pprint.pp", "traceback.print_exc", "traceback.print_stack", *STREAMS)
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if not ctx.compiled:
-        return
-    tensor = next((value for value in event.args if on_device(value)), None)
-    effects = break_effects(tensor) if tensor is not None else ("graph-break",)
-    message = f"`{ctx.source(event.node)}` writes output: {cost(event, ctx)}"
-    hint = "print what the compiled function returns, or only while it isn't compiled"
-    yield Report(event.node, message, because=tensor, effects=effects, hint=hint, fix=skip_while_compiling(event))
+    yield from output_report(
+        event, ctx, "writes output", hint="print what the compiled function returns, or only while it isn't compiled"
+    )

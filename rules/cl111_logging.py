@@ -34,10 +34,7 @@ from compilelint.sdk import (
     Context,
     Report,
     Rule,
-    break_effects,
-    cost,
-    on_device,
-    skip_while_compiling,
+    output_report,
     words,
 )
 
@@ -60,10 +57,6 @@ FUNCTIONS = (
 
 @rule.on(Call, "logging.Logger.*", "logging.LoggerAdapter.*", *FUNCTIONS)
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if not ctx.compiled:
-        return
-    tensor = next((value for value in event.args if on_device(value)), None)
-    effects = break_effects(tensor) if tensor is not None else ("graph-break",)
-    message = f"`{ctx.source(event.node)}` logs: {cost(event, ctx)}"
-    hint = "log outside the compiled region, or only while it isn't compiled"
-    yield Report(event.node, message, because=tensor, effects=effects, hint=hint, fix=skip_while_compiling(event))
+    yield from output_report(
+        event, ctx, "logs", hint="log outside the compiled region, or only while it isn't compiled"
+    )
