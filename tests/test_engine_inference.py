@@ -1044,8 +1044,8 @@ CASES = {
             reveal(x.numpy())  # tensor numpy cpu
             reveal(x.cpu().numpy())  # tensor numpy cpu
             reveal(x.detach().cpu())  # tensor cpu
-            reveal(c + x)  # tensor float
-            reveal(c + c.cuda())  # tensor device float 1d
+            reveal(c + x)  # tensor cpu float
+            reveal(torch.tensor(1.0) + x)  # tensor float
             reveal(c * 2)  # tensor cpu float 1d constant
         """,
     "dtypes": """
