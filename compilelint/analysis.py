@@ -137,6 +137,9 @@ class Analyser:
                 self.engine.top_level(module)
             else:
                 self.engine.generic(info)
+        except RecursionError:
+            self.engine.recover()
+            self.engine.hit("nesting")
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the other functions go on
             self.engine.recover()
             line = info.node.lineno if info is not None else 1

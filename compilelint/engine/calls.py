@@ -182,7 +182,7 @@ class Calls(Frame):
             for name, value in writes.items():
                 path = f"{self.me}.{name}"
                 before = self.env.get(path)
-                self.env[path] = value if before is None else join(before, value)
+                self.put(path, value if before is None else join(before, value))
                 self.note_write(name, value)
 
     def bind_arguments(self, function: Function, arguments: Arguments) -> dict[str, Value]:
@@ -403,6 +403,7 @@ class Calls(Frame):
             return value
         method = self.engine.method(info, name)
         if method is not None:
+            self.engine.references.setdefault(method, set()).add(self.summary.info)
             kinds = method.decorators
             function = self.engine.class_attribute(info, name, instance)
             if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
@@ -486,7 +487,7 @@ class Calls(Frame):
         if callee.name in ("append", "add") and arguments.args and path is not None:
             self.accumulate(node, path, "append", callee.receiver, arguments.args[0])
         if path is not None and self.env is not None:
-            self.env[path] = changed
+            self.put(path, changed)
             if self.me is not None and path.startswith(self.me + ".") and path.count(".") == 1:
                 self.note_write(path[len(self.me) + 1 :], changed)
 

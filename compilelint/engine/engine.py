@@ -63,6 +63,7 @@ class Engine:
         self.bounds: dict[str, int] = {}
         self.depth = 0
         self.keep_values: set[FunctionInfo | Module] = set()
+        self.references: dict[FunctionInfo, set[FunctionInfo | None]] = {}  # method → the functions that speak of it
         self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
         self.compile_roots: list[tuple[Summary, bool]] = []  # and whether with fullgraph=True
         self.hooks: list[tuple[Instance, Summary]] = []

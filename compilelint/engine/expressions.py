@@ -39,6 +39,9 @@ from compilelint.engine.values import (
 from compilelint.models import operators
 from compilelint.models import tensors as tensor_model
 
+MAX_ITEMS = 64  # of a literal; past that one value stands for all
+MAX_NESTED = 16  # the same for containers of containers
+
 
 class Expressions(Calls):
     def evaluate(self, node: ast.expr) -> Value:
@@ -138,7 +141,7 @@ class Expressions(Calls):
                     return Seq(kind, None, join_all([*rest, self.element_of(inner, element)]))
             else:
                 items.append(self.evaluate(element))
-        if len(items) > 64:
+        if len(items) > MAX_ITEMS or (len(items) > MAX_NESTED and any(isinstance(v, Seq | Map) for v in items)):
             return Seq(kind, None, join_all(items[:8]))
         return Seq(kind, tuple(items))
 
@@ -511,7 +514,8 @@ class Expressions(Calls):
             self.env = None
             return
         if self.env is not None and narrowing.values:
-            self.env.update(narrowing.values)
+            for path, value in narrowing.values.items():
+                self.put(path, value)
         if gates and narrowing.gates:
             self.gates = self.gates | narrowing.gates
 

@@ -38,6 +38,7 @@ class Frame:
         self.returned: Value | None = None  # by the return statements so far
         self.statement: ast.stmt = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
         self.globals: set[str] = set()
+        self.paths: set[str] = set()  # the dotted names among those ever bound
         self._site: Site | None = None
 
     @property
@@ -67,11 +68,17 @@ class Frame:
             return
         if name in self.globals:
             return
-        prefix = name + "."
-        stale = [path for path in env if path.startswith(prefix)]
-        for path in stale:
-            del env[path]
-        env[name] = value
+        if self.paths:
+            for path in [path for path in self.paths if path.startswith((name + ".", name + "["))]:
+                env.pop(path, None)
+        self.put(name, value)
+
+    def put(self, path: str, value: Value) -> None:
+        """Say more of what a name or path holds; what is known of paths through it stays."""
+        if self.env is not None:
+            if "." in path or "[" in path:
+                self.paths.add(path)
+            self.env[path] = value
 
     def note_write(self, attribute: str, value: Value) -> None:
         """`self.attribute = value` happened."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine.engine import Engine
@@ -47,7 +47,7 @@ class Regions:
         self.regions: dict[Summary, Region] = {}
         self.looped: dict[Summary, str] = {}
         summaries = engine.summaries()
-        self._setup = _setup_only(summaries)
+        self._setup = _setup_only(summaries, engine.references)
         self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
         self._spread("compiled", self._compiled_roots(summaries, set(roots)) + (forwards if modules else []))
@@ -177,13 +177,12 @@ class Regions:
         return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
 
     def _library_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
-        called = {e.callee.info for s in summaries if s.info not in self._setup for e in s.edges}
         return [
             (summary, "works on tensors, and a hot path may call it")
             for summary in summaries
             if summary.info is not None
             and summary.info not in self._setup
-            and (takes_tensors(summary) or (summary.info in called and makes_tensors(summary)))
+            and (takes_tensors(summary) or makes_tensors(summary))
         ]
 
 
@@ -234,9 +233,11 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo]:
     return rare
 
 
-def _setup_only(summaries: list[Summary]) -> set[FunctionInfo]:
-    """Functions of the set-up protocol, and private ones that nothing but set-up calls."""
-    callers: dict[FunctionInfo, set[FunctionInfo | None]] = {}
+def _setup_only(
+    summaries: list[Summary], references: Mapping[FunctionInfo, set[FunctionInfo | None]]
+) -> set[FunctionInfo]:
+    """Functions of the set-up protocol, and those that nothing but set-up calls or speaks of."""
+    callers: dict[FunctionInfo, set[FunctionInfo | None]] = {info: set(by) for info, by in references.items()}
     for summary in summaries:
         for edge in summary.edges:
             if edge.callee.info is not None and edge.callee.info is not summary.info:

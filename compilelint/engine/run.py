@@ -125,7 +125,7 @@ class Run(Expressions):
             self.last_env = before
 
     def _fills_once(self, node: ast.If) -> bool:
-        """`if self.table is None: self.table = …` of what no argument decides: what stands in it runs the first time only."""
+        """`if self.table is None: self.table = …`, which no argument decides: what stands in it runs once."""
         match node.test:
             case ast.Compare(left=ast.Attribute() as target, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
                 path = self.dotted(target)
@@ -415,12 +415,12 @@ class Run(Expressions):
                 certain = not self.loops and not self.branches
                 items = dict(base.items)
                 items[index.value] = value if certain or index.value not in items else join(items[index.value], value)
-                self.env[path] = Map(items, origin=base.origin)
+                self.put(path, Map(items, origin=base.origin))
             else:
                 known = base.any_item() if base.items != {} else value
-                self.env[path] = Map(None, join(base.key, index), join(known, value), origin=base.origin)
+                self.put(path, Map(None, join(base.key, index), join(known, value), origin=base.origin))
         elif isinstance(base, Seq) and base.kind == "list":
-            self.env[path] = Seq("list", None, join(base.any_item(), value) if base.items != () else value)
+            self.put(path, Seq("list", None, join(base.any_item(), value) if base.items != () else value))
 
     def _unpack(self, elements: list[ast.expr], value: Value, target: ast.AST) -> None:
         star = next((i for i, e in enumerate(elements) if isinstance(e, ast.Starred)), None)

@@ -271,7 +271,7 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     )
     path = run.dotted(node.func.value)
     if path is not None and run.env is not None:
-        run.env[path] = grown
+        run.put(path, grown)
         if run.me is not None and path.startswith(run.me + ".") and path.count(".") == 1:
             run.note_write(path[len(run.me) + 1 :], grown)
     return NONE

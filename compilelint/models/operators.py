@@ -156,20 +156,21 @@ def _promote(a: str | None, b: str | None) -> str | None:
 
 def _constants(op: type[ast.operator], left: Const, right: Const) -> Value:
     fold = _FOLD.get(op)
-    small = all(
-        isinstance(v, int | float | bool) or (isinstance(v, str) and len(v) < 200) for v in (left.value, right.value)
-    )
-    if (
-        fold is not None
-        and small
-        and not (op is ast.Mult and isinstance(left.value, str) | isinstance(right.value, str))
-    ):
+    texts = isinstance(left.value, str) or isinstance(right.value, str)
+    if fold is not None and _is_small(left.value) and _is_small(right.value) and not (texts and op is ast.Mult):
         try:
             return Const(fold(left.value, right.value))
         except (TypeError, ValueError, ArithmeticError):
             return UNKNOWN
     kinds = {scalar_type(left.value), scalar_type(right.value)}
     return Scalar("str" if "str" in kinds else "number") if None not in kinds else UNKNOWN
+
+
+def _is_small(value: object) -> bool:
+    """Whether a constant is worth folding: a program can square a number until it fills the memory."""
+    if isinstance(value, str):
+        return len(value) < 200
+    return isinstance(value, float) or (isinstance(value, int) and -(2**64) < value < 2**64)
 
 
 def _scalars(run: Frame, node: ast.AST, op: type[ast.operator], left: Const | Scalar, right: Const | Scalar) -> Value:

@@ -44,6 +44,8 @@ def decode(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SourceError(f"not valid {error.encoding}: byte 0x{data[error.start]:02x} on line {line}", line) from None
+    except (UnicodeError, ValueError, TypeError) as error:  # of codecs that are no text encodings
+        raise SourceError(f"not readable as text: {error}") from None
 
 
 def parse(text: str, path: str) -> ast.Module:
