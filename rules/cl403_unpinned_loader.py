@@ -1,7 +1,8 @@
 """A DataLoader without pinned memory, whose batches are copied to a device.
 
 ## What it does
-Reports `DataLoader(…)` without `pin_memory=True` in a file that copies what a loop over it yields to a device.
+Reports `DataLoader(…)` without `pin_memory=True` where what a loop over it yields is copied to a device, in the same
+file or wherever the loader is passed or returned to.
 
 ## Why it costs
 A copy from pageable memory goes through a staging buffer and blocks the CPU; `non_blocking=True` doesn't help
@@ -48,9 +49,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     given = event.argument(7, "pin_memory")
     if not isinstance(call, ast.Call) or event.starred or (given is not None and flag(given) is not False):
         return
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
-        return
-    if not feeds_device(statement.targets[0].id, event.statement, ctx):
+    if not ctx.feeds_device(call) and not looped_over(statement, ctx):
         return
 
     def build(rw: Rewriter) -> None:
@@ -63,8 +62,11 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     yield Report(call, message, because=event.result, hint="pass `pin_memory=True`", fix=fix)
 
 
-def feeds_device(name: str, statement: ast.stmt, ctx: Context) -> bool:
-    """Whether a loop over that name, in the same function or module, copies its batches with `.to()` or `.cuda()`."""
+def looped_over(statement: ast.stmt, ctx: Context) -> bool:
+    """Whether a loop over the name, in the same function or module, copies its batches with `.to()` or `.cuda()`."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0].id
     top: ast.AST = statement
     while (parent := ctx.parent(top)) is not None:
         top = parent
