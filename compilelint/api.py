@@ -106,11 +106,15 @@ def summary(rule: Rule) -> str:
     return registry.summary(rule)
 
 
-def statistics(result: CheckResult) -> list[tuple[int, str, str, bool]]:
-    """(count, code, name, fixable) of each rule with findings, the most frequent first."""
+def statistics(result: CheckResult) -> list[tuple[int, str, str, Applicability | None]]:
+    """(count, code, name, its safest fix) of each rule with findings, the most frequent first."""
     counts = Counter((finding.code, finding.name) for finding in result.findings)
-    fixable = {f.code for f in result.findings if f.fix and f.fix.applicability is not Applicability.MANUAL}
-    rows = [(count, code, name, code in fixable) for (code, name), count in counts.items()]
+    offered = {(f.code, f.fix.applicability) for f in result.findings if f.fix}
+    order = (Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL)
+    rows = [
+        (count, code, name, next((a for a in order if (code, a) in offered), None))
+        for (code, name), count in counts.items()
+    ]
     return sorted(rows, key=lambda row: (-row[0], row[1]))
 
 

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import entry_points
 from types import ModuleType
@@ -103,7 +104,18 @@ def find_rule(text: str) -> Rule:
         if wanted in (rule.code.lower(), rule.name):
             return rule
     names = [name for rule in rules for name in (rule.code, rule.name)]
-    raise ConfigError(f'no rule "{text}"{did_you_mean(wanted.upper(), names) or did_you_mean(wanted, names)}')
+    near = did_you_mean(wanted.upper(), names) or did_you_mean(wanted, names) or _with_word(wanted, rules)
+    raise ConfigError(f'no rule "{text}"{near}')
+
+
+def _with_word(wanted: str, rules: Iterable[Rule]) -> str:
+    """The rules that have a word of their names in common with what was asked for, or nearly; else where to look."""
+    words = {word for rule in rules for word in rule.name.split("-") if len(word) > 2}
+    near = {match for word in wanted.split("-") for match in get_close_matches(word, words, n=1, cutoff=0.75)}
+    found = [rule for rule in rules if near & set(rule.name.split("-"))]
+    if not found:
+        return " (`compilelint rules` lists them)"
+    return f" (did you mean {' or '.join(f'{rule.code} {rule.name}' for rule in found[:3])}?)"
 
 
 def selected_codes(settings: Settings) -> frozenset[str]:

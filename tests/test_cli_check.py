@@ -208,6 +208,38 @@ def test_statistics(project: Path) -> None:
     assert last
 
 
+TWO_FIXES = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    print(x.shape)
+    return x + torch._shape_as_tensor(x).sum()
+"""
+
+
+def test_statistics_tell_safe_from_unsafe(project: Path) -> None:
+    (project / "bad.py").write_text(TWO_FIXES, encoding="utf-8")
+    shown = run(project, "check", "--statistics", "bad.py").stdout
+    assert shown.splitlines()[:2] == ["1  CL110  [!] print-in-graph", "1  CL127  [*] shape-as-tensor"]
+
+
+def test_fix_tells_of_unsafe_fixes(project: Path) -> None:
+    (project / "bad.py").write_text(TWO_FIXES, encoding="utf-8")
+    assert run(project, "fix", "bad.py").stderr == (
+        "Would apply 1 fix in 1 file: write with --apply. (1 more with --unsafe-fixes)\n"
+    )
+    assert run(project, "fix", "--select", "CL110", "bad.py").stderr == (
+        "Nothing to fix. (1 more with --unsafe-fixes)\n"
+    )
+    assert run(project, "fix", "--unsafe-fixes", "--apply", "bad.py").stderr == "Applied 2 fixes in 1 file.\n"
+
+
+def test_one_file_is_one(project: Path) -> None:
+    assert "\n1 file in " in run(project, "check", "--verbose", "bad.py").stderr
+
+
 def test_verbose_tells_on_stderr(project: Path) -> None:
     done = run(project, "check", "--verbose", "--output-format", "json")
     json.loads(done.stdout)

@@ -42,6 +42,20 @@ def test_an_unknown_rule_is_a_usage_error() -> None:
     assert done.stderr.startswith('error: no rule "CL00" (did you mean "CL00')
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("chek", " (did you mean CL102 nan-check-branch?)"),
+        ("synchronise", ' (did you mean "synchronize-in-step"?)'),
+        ("xyzzy", " (`compilelint rules` lists them)"),
+    ],
+)
+def test_an_unknown_rule_has_neighbours(asked: str, told: str) -> None:
+    with pytest.raises(api.ConfigError) as caught:
+        api.find_rule(asked)
+    assert str(caught.value) == f'no rule "{asked}"{told}'
+
+
 def test_rules_lists_all() -> None:
     lines = run("rules").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [rule.code for rule in api.rules()]
@@ -54,4 +68,5 @@ def test_config_shows_what_is_in_effect(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.compilelint]\nselect = ["CL1"]\n', encoding="utf-8")
     shown = json.loads(run("config", cwd=tmp_path).stdout)
     assert shown["select"] == ["CL1"]
+    assert shown["jobs"] == 0  # as `check` runs: one process for each core
     assert Path(shown["source"]) == (tmp_path / "pyproject.toml").resolve()

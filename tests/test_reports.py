@@ -172,6 +172,7 @@ def test_sarif_has_what_code_scanning_needs() -> None:
     assert [related["message"]["text"] for related in first["relatedLocations"]][1] == "called here"
     assert (first["level"], second["level"]) == ("error", "note")
     assert "relatedLocations" not in second
+    assert first["message"]["text"] == f"{findings[0].message}. Help: {findings[0].hint}."
     assert run["invocations"][0]["executionSuccessful"] is False
 
 

@@ -69,8 +69,8 @@ def _write_statistics(result: Any) -> None:
 
     rows = api.statistics(result)
     width = max((len(str(count)) for count, *_ in rows), default=1)
-    for count, code, name, fixable in rows:
-        console.write(f"{count:>{width}}  {code}  [{'*' if fixable else ' '}] {name}\n")
+    for count, code, name, fix in rows:
+        console.write(f"{count:>{width}}  {code}  {console.fix_mark(fix)} {name}\n")
     console.write(api.summary_line(result) + "\n")
 
 
@@ -83,6 +83,6 @@ def _tell_more(result: Any, seconds: float) -> None:
         f"torch {api.show_version(settings.torch)}, Python {api.show_version(settings.python)}, "
         f"compiled: {settings.compiled}"
     )
-    console.note(f"{result.files} files in {seconds:.2f} s")
+    console.note(f"{console.count(result.files, 'file')} in {seconds:.2f} s")
     for name, count in sorted(result.stats.bounds.items()):
-        console.note(f"bound hit: {name}, {count} times")
+        console.note(f"bound hit: {name}, {console.count(count, 'time')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -31,6 +31,16 @@ def write(text: str) -> None:
     """To stdout as it is; click.echo would drop colours that were asked for and take ASCII terminals for UTF-8."""
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def fix_mark(fix: Any) -> str:
+    """`[*]` for a safe fix, `[!]` for an unsafe one; an Applicability, or None."""
+    return {"safe": "[*]", "unsafe": "[!]"}.get(fix.value if fix is not None else "", "   ")
 
 
 def error(text: str) -> None:

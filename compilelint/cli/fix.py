@@ -47,10 +47,9 @@ def fix(paths: tuple[Path, ...], apply: bool, **options: Any) -> int:
 
 def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
-    count, files = result.applied, len(result.changed)
-    if not count:
-        console.note("Nothing to fix." + (f" ({result.skipped} left: see --verbose)" if result.skipped else ""))
-        return
-    fixes = f"{count} fix{'' if count == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
-    left = f" ({result.skipped} more left: see --verbose)" if result.skipped else ""
-    console.note(f"Applied {fixes}.{left}" if apply else f"Would apply {fixes}: write with --apply.{left}")
+    fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
+    done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
+    left = result.skipped - result.on_request
+    more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []
+    more += [f"{left} left: see --verbose"] if left else []
+    console.note((done if result.applied else "Nothing to fix.") + (f" ({'; '.join(more)})" if more else ""))

@@ -32,7 +32,5 @@ def rules(output_format: str) -> None:
         console.write(json.dumps(entries, indent=2) + "\n")
         return
     width = max(len(rule.name) for rule in found)
-    marks = {"safe": "[*]", "unsafe": "[!]"}
     for rule in found:
-        mark = marks.get(rule.fixable.value if rule.fixable else "", "   ")
-        console.write(f"{rule.code}  {mark} {rule.name:<{width}}  {api.summary(rule)}\n")
+        console.write(f"{rule.code}  {console.fix_mark(rule.fixable)} {rule.name:<{width}}  {api.summary(rule)}\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from compilelint.finding import Applicability, Edit, Finding, FixPlan
 from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, map_back, parses
@@ -37,6 +37,7 @@ class SkippedFix:
     applicability: Applicability
     line: int
     reason: str
+    on_request: bool = False  # unsafe fixes, were they asked for, would include it
 
 
 @dataclass
@@ -190,7 +191,8 @@ def _declined(finding: Finding, unsafe: bool) -> SkippedFix | None:
         return _skipped(finding, plan, "to be done by hand" + (f": {plan.why}" if plan.why else ""))
     if not plan.edits:
         return _skipped(finding, plan, "the code is not of a form it can rewrite")
-    return _skipped(finding, plan, "unsafe" + (f": {plan.why}" if plan.why else ""))
+    skipped = _skipped(finding, plan, "unsafe" + (f": {plan.why}" if plan.why else ""))
+    return replace(skipped, on_request=True)
 
 
 def _skipped(finding: Finding, plan: FixPlan, reason: str) -> SkippedFix:

@@ -57,6 +57,11 @@ class FixResult:
         return sum(len(file.skipped) for file in self.files)
 
     @property
+    def on_request(self) -> int:
+        """How many of the skipped would be made with unsafe fixes."""
+        return sum(skip.on_request for file in self.files for skip in file.skipped)
+
+    @property
     def problems(self) -> list[str]:
         """What the user should be told on stderr, a line each."""
         return [*self.failures, *(f"{file.path}: {problem}" for file in self.files for problem in file.problems)]

@@ -67,7 +67,7 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": _LEVELS[finding.severity],
-        "message": {"text": f"{finding.message} {finding.hint}".strip()},
+        "message": {"text": _message(finding)},
         "locations": [_location(span.path, region)],
         "properties": {
             "effects": list(finding.effects),
@@ -83,6 +83,10 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
             for number, step in enumerate(finding.trace, 1)
         ]
     return result
+
+
+def _message(finding: Finding) -> str:
+    return f"{finding.message}. Help: {finding.hint}." if finding.hint else finding.message
 
 
 def _location(path: str, region: dict[str, int]) -> dict[str, Any]:
