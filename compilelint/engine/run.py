@@ -476,6 +476,11 @@ class Run(Expressions):
             function = self.function_value(node)
             assert isinstance(function, Function)
             value = self.engine.decorated(function, function.info, self.scope)
+        if "nonlocal " in self.module.text and self.env is not None:
+            for child in ast.walk(node):  # what an inner function binds anew may be anything from here on
+                for name in child.names if isinstance(child, ast.Nonlocal) else ():
+                    if name in self.env:
+                        self.bind(name, UNKNOWN)
         if self.wants(Define) and (decorators or self.summary.info is not None):
             self.emit(Define(node, self.site, self.statement, "def", node.name, tuple(decorators)))
         self.bind(node.name, value)

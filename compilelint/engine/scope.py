@@ -45,6 +45,8 @@ class Scope:
             finally:
                 self.pending.discard(name)
             return External(name) if name in BUILTINS else UNKNOWN
+        if name in self.module.shared:
+            return UNKNOWN
         self.pending.add(name)
         try:
             value = self._bind(statements[-1], name)

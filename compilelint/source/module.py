@@ -158,6 +158,13 @@ class Module:
         return "yield" in self.text
 
     @cached_property
+    def shared(self) -> frozenset[str]:
+        """Top-level names that functions bind anew, by `global`."""
+        if "global " not in self.text:
+            return frozenset()
+        return frozenset(name for n in ast.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
+
+    @cached_property
     def has_walrus(self) -> bool:
         return ":=" in self.text
 
