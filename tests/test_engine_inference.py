@@ -998,11 +998,31 @@ CASES = {
         def f(x: Tensor):
             global COUNT
             COUNT = x
-            reveal(COUNT)  # 0
+            reveal(COUNT)  # ?
             reveal(TABLE)  # tensor cpu float 1d constant
             y = 1
             del y
             reveal(undefined)  # ?
+        """,
+    "names bound anew elsewhere": """
+        DEBUG = False
+        LIMIT = 3
+
+        def enable():
+            global DEBUG
+            DEBUG = True
+
+        def f(x: Tensor, run):
+            reveal(DEBUG)  # ?
+            reveal(LIMIT)  # 3
+            if DEBUG:
+                reveal(x)  # tensor
+            done = False
+            def finish():
+                nonlocal done
+                done = True
+            run(finish)
+            reveal(done)  # ?
         """,
     # -- tensors -----------------------------------------------------------------------------------------------------
     "devices of factories": """

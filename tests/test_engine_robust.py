@@ -413,7 +413,8 @@ def test_an_error_of_a_rule_is_reported_and_hides_nothing(tmp_path: Path) -> Non
 
     @bad.on(Call, "torch.nonzero")
     def fails(event: Call, ctx: Context) -> Iterator[Report]:
-        yield from {}["ours"]
+        missing: dict[str, list[Report]] = {}
+        yield from missing["ours"]
 
     @good.on(Call, "torch.nonzero")
     def reports(event: Call, ctx: Context) -> Iterator[Report]:
