@@ -79,7 +79,7 @@ PEP 263 says how a source file declares its encoding.
 def tool_rules() -> tuple[Rule, ...]:
     """The codes that the tool itself reports, CL0xx."""
     names = {UNUSED_SUPPRESSION: "unused-suppression", UNREADABLE_FILE: "unreadable-file"}
-    return tuple(Rule(code, name, (), versions="all", documentation=_TOOL_DOCS[code]) for code, name in names.items())
+    return tuple(Rule(code, name, (), documentation=_TOOL_DOCS[code]) for code, name in names.items())
 
 
 def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:

@@ -297,18 +297,25 @@ class Subscription:
 class Rule:
     """The declaration of a rule.
 
-    `in_setup`: its effects matter in cold code too, since a setting or a misuse stands where things are set up.
-    `versions` says, for people, in which torch releases its construct breaks or syncs."""
+    `fixable` is how far the least safe of its fixes may be applied. `in_setup`: its effects matter in cold code too,
+    since a setting or a misuse stands where things are set up.
+    """
 
     code: str
     name: str
     effects: tuple[Effect, ...]
     gb_types: tuple[str, ...] = ()
-    versions: str = "torch 2.11 to 2.14"
     fixable: Applicability | None = None
     in_setup: bool = False
     subscriptions: list[Subscription] = field(default_factory=list)
     documentation: str = ""  # the module docstring, set by the registry
+
+    @property
+    def versions(self) -> str:
+        """In which torch releases its construct breaks or syncs: the first sentence of the documentation on that."""
+        _, _, section = self.documentation.partition("\n## Versions\n")
+        first, _, _ = " ".join(section.partition("\n## ")[0].split()).partition(". ")
+        return first.rstrip(".")
 
     def on(self, event: type[Event], *targets: str) -> Callable[[C], C]:
         """Subscribe the decorated generator to an event type, for Call and Enter optionally to certain targets only."""

@@ -23,7 +23,8 @@ Elsewhere manual: where the value is to come from is a decision.
 
 ## Versions
 From the table of the chosen release. `random.randint`, `random.uniform`, `os.environ`, `os.path.join` and `math.*`
-are traced.
+are traced; so are `locals()`, `eval` and `hex` since 2.13, and `random.random`, `random.shuffle` and `random.sample`
+since 2.14.
 
 ## References
 https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_core_concepts.html
@@ -120,11 +121,11 @@ def stop_clock(event: Call) -> Fix | None:
 
 
 def breaks(target: str, ctx: Context) -> bool:
+    measured = ctx.torch_says(target).get("breaks")
     if target in FUNCTIONS:
-        return True
+        return measured is not False
     if target in TRACED or target.startswith(OWNED):
         return False
-    measured = ctx.torch_says(target).get("breaks")
     if isinstance(measured, bool) and not target.startswith("torch."):
         return measured
     module, _, name = target.partition(".")

@@ -54,7 +54,7 @@ from compilelint.sdk import (
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
 
-rule = Rule("CL404", "unpinned-non-blocking", effects=("sync", "transfer"), fixable=Applicability.SAFE)
+rule = Rule("CL404", "unpinned-non-blocking", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
 
 
 @rule.on(Call, "Tensor.to", "Tensor.cuda")

@@ -44,7 +44,7 @@ from compilelint.sdk import (
     on_host,
 )
 
-rule = Rule("CL406", "made-on-host", effects=("sync", "transfer"), fixable=Applicability.SAFE)
+rule = Rule("CL406", "made-on-host", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
 
 
 @rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as")

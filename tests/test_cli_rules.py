@@ -62,6 +62,9 @@ def test_rules_lists_all() -> None:
     entries = json.loads(run("rules", "--output-format", "json").stdout)
     assert [entry["code"] for entry in entries] == [rule.code for rule in api.rules()]
     assert all(entry["summary"] for entry in entries)
+    versions = {entry["code"]: entry["versions"] for entry in entries}
+    assert versions["CL113"] == "From the table of the chosen release"
+    assert versions["CL101"] == "All releases"
 
 
 def test_config_shows_what_is_in_effect(tmp_path: Path) -> None:

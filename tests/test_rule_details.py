@@ -5,10 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fixturefiles import FILES, FIXED, code_of
 
-from compilelint import api
-from compilelint.config import Settings
+from compilelint import api, registry
+from compilelint.config import Settings, known_torch_versions
+from compilelint.finding import Applicability, Span
 
+VERSIONS = known_torch_versions()
+CALL = """\
+import random
+import torch
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    order = [2, 0, 1]
+    {call}
+    return x + 1
+"""
 STEP = """\
 import torch
 class Scale:
@@ -48,3 +60,52 @@ def codes(path: Path, text: str, settings: Settings | None = None) -> list[str]:
 def test_copies_that_do_not_block(tmp_path: Path, copy: str, expected: str) -> None:
     """One owner for each copy, whatever way it is told not to block."""
     assert codes(tmp_path / "copies.py", STEP.format(copy=copy)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("call", "breaks"),
+    [
+        ("random.shuffle(order)", {(2, 11), (2, 13)}),
+        ("random.random()", {(2, 11), (2, 13)}),
+        ("locals()", {(2, 11)}),
+        ("eval('1')", {(2, 11)}),
+        ("globals()", {(2, 11), (2, 13), (2, 14)}),
+        ("random.randint(0, 3)", set()),
+    ],
+)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_breaks_goes_by_release(
+    tmp_path: Path, version: tuple[int, int], call: str, breaks: set[tuple[int, int]]
+) -> None:
+    expected = ["CL113"] if version in breaks else []
+    assert codes(tmp_path / "calls.py", CALL.format(call=call), Settings(torch=version)) == expected
+
+
+def test_versions_are_as_documented() -> None:
+    """A rule that finds other lines in another release doesn't say that it is the same in all."""
+    found: dict[str, set[tuple[Span, ...]]] = {}
+    for version in VERSIONS:
+        result = api.check(FILES, Settings(torch=version))
+        assert not result.errors
+        for rule in registry.all_rules():
+            found.setdefault(rule.code, set()).add(tuple(f.span for f in result.findings if f.code == rule.code))
+    differ = {code for code, spans in found.items() if len(spans) > 1}
+    assert "CL113" in differ
+    for rule in registry.all_rules():
+        assert rule.versions
+        assert not (rule.code in differ and rule.versions.startswith("All")), rule.code
+
+
+def test_fixable_is_the_least_safe_fix() -> None:
+    """What a rule declares, over all fixtures: `rules` and the README say no more than the fixes do."""
+    seen: dict[str, set[Applicability]] = {}
+    result = api.check(FILES, Settings())
+    assert not result.errors
+    for finding in result.findings:
+        if finding.fix is not None:
+            seen.setdefault(finding.code, set()).add(finding.fix.applicability)
+    order = (Applicability.MANUAL, Applicability.UNSAFE, Applicability.SAFE)
+    least = {code: next(each for each in order if each in given) for code, given in seen.items()}
+    declared = {rule.code: rule.fixable for rule in registry.all_rules() if rule.fixable is not None}
+    assert least == declared
+    assert {code_of(path) for path in FIXED} <= set(declared)

@@ -39,6 +39,12 @@ COMPILING = [path for path in FILES if is_compile(path)]
 REWRITTEN = [path for path in FIXED if "graph-break" not in rule_of(path).effects]
 
 
+@pytest.fixture(autouse=True)
+def validated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a fresh process: Dynamo, once used, switches the validation of distributions off."""
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
+
+
 @pytest.fixture
 def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
