@@ -56,7 +56,7 @@ def load_settings(
     """The settings for a run in `cwd`: of `config`, or else of the nearest pyproject.toml with the section.
 
     `overrides` holds values by field name, as the command line gives them, and wins; None means not given. A `select`
-    there replaces the file's `select` and `ignore`; an `ignore` adds to the file's. `jobs` counts where neither
+    there replaces the file's `select` and `ignore`; `ignore` and `exclude` add to the file's. `jobs` counts where neither
     says how many. Raises ConfigError.
     """
     cwd = (cwd or Path.cwd()).resolve()
@@ -75,17 +75,23 @@ def load_settings(
         changes["ignore"] = settings.ignore + changes["ignore"]
     elif "select" in changes:
         changes.setdefault("ignore", ())
+    if "exclude" in changes:
+        changes["exclude"] = settings.exclude + changes["exclude"]
     return replace(settings, **changes)
 
 
 def _section(path: Path, *, required: bool = False) -> dict[str, Any] | None:
     """The tool's table in a TOML file. One not named pyproject.toml may hold the keys at its top level."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+        if path.exists() and not path.is_file():  # to open a named pipe would wait for ever
+            raise ConfigError(f"{path}: can't be read: not a regular file")
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+    except ValueError as error:  # not TOML, not UTF-8, or a number of too many digits
+        raise ConfigError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not valid TOML: nested too deeply") from None
     tool = data.get("tool", {})
     if isinstance(tool, dict) and "compilelint" in tool:
         table = tool["compilelint"]
@@ -114,6 +120,21 @@ def _strings(value: object, where: str) -> tuple[str, ...]:
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise ConfigError(f"{where}: expected a list of strings, got {_shown(value)}")
+
+
+def _patterns(value: object, where: str) -> tuple[str, ...]:
+    patterns = _strings(value, where)
+    for pattern in patterns:
+        _pattern(pattern, where)
+    return patterns
+
+
+def _pattern(pattern: str, where: str) -> str:
+    from compilelint.source.files import is_pattern
+
+    if not is_pattern(pattern):
+        raise ConfigError(f"{where}: not a pattern as in .gitignore: {pattern!r}")
+    return pattern
 
 
 def _codes(value: object, where: str) -> tuple[str, ...]:
@@ -182,7 +203,7 @@ def _roots(value: object, where: str) -> tuple[str, ...]:
 def _per_file(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: expected a table of glob = [codes], got {_shown(value)}")
-    return tuple((str(glob), _codes(codes, f'{where}."{glob}"')) for glob, codes in value.items())
+    return tuple((_pattern(str(glob), where), _codes(codes, f'{where}."{glob}"')) for glob, codes in value.items())
 
 
 def _shown(value: object) -> str:
@@ -197,7 +218,7 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "torch": _torch,
     "python": _python,
     "compiled": _compiled,
-    "exclude": _strings,
+    "exclude": _patterns,
     "per_file_ignores": _per_file,
     "severity": _severity,
     "jobs": _count,

@@ -132,6 +132,8 @@ def test_select_ignore_and_configuration(project: Path) -> None:
         (["--torch", "0.4"], "error: --torch: nothing is known of torch 0.4; choose one of "),
         (["--python", "2.7"], "error: --python: Python 2.7 is not supported"),
         (["--jobs", "-1"], "error: --jobs: expected a whole number"),
+        ([""], "the path is empty"),
+        (["--exclude", "[z-a]"], "error: --exclude: not a pattern as in .gitignore: '[z-a]'"),
         (["--config", "gone.toml"], "gone.toml: can't be read: No such file"),
         (["--statistics", "--output-format", "json"], "--statistics goes with --output-format text only"),
     ],

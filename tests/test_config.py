@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,10 @@ def test_select_on_the_command_line_replaces_and_ignore_adds(tmp_path: Path) -> 
         ("unsafe-fixes = 1", r"unsafe-fixes: expected true or false"),
         ("per-file-ignores = []", r"per-file-ignores: expected a table"),
         ("jobs = ", r"not valid TOML"),
+        ("x = " + "[" * 5000, r"not valid TOML: nested too deeply"),
+        ("jobs = " + "1" * 50_000, r"not valid TOML: Exceeds the limit"),
+        ('exclude = ["a", "[z-a]"]', r"exclude: not a pattern as in \.gitignore: '\[z-a\]'"),
+        ('per-file-ignores = { "!" = ["CL1"] }', r"per-file-ignores: not a pattern as in \.gitignore: '!'"),
     ],
 )
 def test_errors_name_file_and_key(tmp_path: Path, body: str, said: str) -> None:
@@ -132,6 +137,21 @@ def test_a_named_file_may_hold_the_keys_at_its_top(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"has no \[tool\.compilelint\] section"):
         load_settings(tmp_path, config=tmp_path / "pyproject.toml")
+
+
+def test_exclude_on_the_command_line_adds(tmp_path: Path) -> None:
+    project(tmp_path, 'exclude = ["a"]\n')
+    assert load_settings(tmp_path, {"exclude": ("b",)}).exclude == ("a", "b")
+    with pytest.raises(ConfigError, match=r"^--exclude: not a pattern as in \.gitignore: '!'$"):
+        load_settings(tmp_path, {"exclude": ("!",)})
+
+
+def test_a_byte_order_mark_is_dropped_and_a_named_pipe_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("\ufeff[tool.compilelint]\njobs = 4\n", encoding="utf-8")
+    assert load_settings(tmp_path).jobs == 4
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(ConfigError, match=r"pipe\.toml: can't be read: not a regular file"):
+        load_settings(tmp_path, config=tmp_path / "pipe.toml")
 
 
 def test_describe_uses_the_names_of_the_file(tmp_path: Path) -> None:

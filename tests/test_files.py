@@ -97,6 +97,22 @@ def test_what_can_not_be_taken_is_told_and_the_rest_goes_on(tmp_path: Path) -> N
     assert taken(tmp_path) == ["ok.py", "pkg.py/inner.py"]  # the pipe is not opened
 
 
+@pytest.mark.parametrize("bad", ["[z-a]", "!", "[z-a]\n!\n"])
+def test_a_bad_line_of_a_gitignore_is_ignored_alone(tmp_path: Path, bad: str) -> None:
+    (tmp_path / ".git").mkdir()
+    make(tmp_path, ".gitignore", text=f"out/\n{bad}\nold.py\n")
+    make(tmp_path, "a.py", "old.py", "out/b.py", "z.py")
+    assert taken(tmp_path) == ["a.py", "z.py"]
+
+
+def test_a_gitignore_that_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".gitignore")
+    make(tmp_path, "sub/a.py")
+    assert taken(tmp_path) == ["sub/a.py"]
+    assert taken(tmp_path, None, tmp_path / "sub") == ["sub/a.py"]
+
+
 @pytest.mark.parametrize(("data", "expected"), [(b"import Torch", True), (b"x = 1\n", False), (b"", False)])
 def test_prefilter(tmp_path: Path, data: bytes, expected: bool) -> None:
     file = tmp_path / "x.py"

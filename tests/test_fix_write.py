@@ -73,6 +73,14 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("codec", ["undefined", "punycode", "idna", "rot13", "klingon"])
+def test_encodings_that_are_none(tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "f.py"
+    path.write_bytes(f"# coding: {codec}\nx = 1  # é\n".encode())
+    with pytest.raises(WriteError, match="not readable as text"):
+        read_source(path)
+
+
 def test_characters_the_encoding_lacks(tmp_path: Path) -> None:
     path = tmp_path / "f.py"
     path.write_bytes(b"# coding: ascii\nx = 1\n")

@@ -10,7 +10,18 @@ import click
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-paths_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+
+
+class _Path(click.Path):
+    """A path; an empty one, as an unset variable gives, is not taken for the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value):
+            self.fail("the path is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+paths_argument = click.argument("paths", nargs=-1, type=_Path(path_type=Path))
 
 _SELECTION = (
     click.option(
@@ -44,7 +55,18 @@ _SELECTION = (
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
     click.option("--verbose", "-v", is_flag=True, help="Tell more, on stderr: settings, times, bounds that were hit."),
 )
-SETTINGS = ("select", "ignore", "torch", "python", "compiled", "jobs", "severity", "force_exclude", "unsafe_fixes")
+SETTINGS = (
+    "select",
+    "ignore",
+    "exclude",
+    "torch",
+    "python",
+    "compiled",
+    "jobs",
+    "severity",
+    "force_exclude",
+    "unsafe_fixes",
+)
 
 
 def selection_options(command: F) -> F:
@@ -56,12 +78,7 @@ def selection_options(command: F) -> F:
 
 def settings_from(options: dict[str, Any]) -> Any:
     """The Settings for a command's options. Raises ConfigError."""
-    from dataclasses import replace
-
     from compilelint.api import load_settings
 
     overrides = {name: options[name] for name in SETTINGS if options.get(name) not in (None, ())}
-    settings = load_settings(overrides=overrides, config=options["config"], isolated=options["isolated"], jobs=0)
-    if options.get("exclude"):
-        settings = replace(settings, exclude=settings.exclude + tuple(options["exclude"]))
-    return settings
+    return load_settings(overrides=overrides, config=options["config"], isolated=options["isolated"], jobs=0)

@@ -33,7 +33,7 @@ def read_source(path: Path) -> Source:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return Source(path, data, data.decode(encoding), encoding)
-    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+    except (SyntaxError, LookupError, UnicodeError, ValueError, TypeError) as error:  # of codecs for no text, too
         raise WriteError(f"{path}: not readable as text: {error}") from None
 
 
@@ -48,6 +48,8 @@ def write_source(source: Source, text: str) -> None:
         raise WriteError(
             f"{source.path}: {error.object[error.start]!r} is not in its encoding {source.encoding}"
         ) from None
+    except UnicodeError as error:
+        raise WriteError(f"{source.path}: can't be written in its encoding {source.encoding}: {error}") from None
     try:
         target = source.path.resolve(strict=True)
         status = target.stat()

@@ -46,6 +46,7 @@ DEFAULT_EXCLUDE = frozenset(
         "venv",
     }
 )
+_BAD_PATTERN = (ValueError, re.error, OverflowError, RecursionError)  # what pathspec lets through
 _TORCH = re.compile(rb"torch", re.IGNORECASE)
 
 
@@ -84,9 +85,26 @@ class Exclusions:
 
 
 def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
+    """Lines of a .gitignore; as for git, one that is no pattern matches nothing."""
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(lines) if any(line.strip() for line in lines) else None
+    if not any(line.strip() for line in lines):
+        return None
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except _BAD_PATTERN:
+        return GitIgnoreSpec.from_lines([line for line in lines if is_pattern(line)])
+
+
+def is_pattern(line: str) -> bool:
+    """Whether a line can be read as a pattern of a .gitignore: `[z-a]` and `!` can't."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except _BAD_PATTERN:
+        return False
+    return True
 
 
 Layer = tuple[Path, "GitIgnoreSpec"]
@@ -214,8 +232,11 @@ def _gitignores_above(root: Path) -> list[Layer] | None:
 
 
 def _read_gitignore(folder: Path) -> GitIgnoreSpec | None:
+    path = folder / ".gitignore"
     try:
-        return _spec((folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines())
+        if not path.is_file():  # to open a named pipe would wait for ever
+            return None
+        return _spec(path.read_text(encoding="utf-8", errors="replace").splitlines())
     except (OSError, ValueError):
         return None
 
