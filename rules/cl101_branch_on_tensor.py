@@ -23,7 +23,8 @@ is a no-op otherwise.
 Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert_async` raises RuntimeError, later.
 Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise. No branch is left,
 unsafe for infinities and NaN alone, where a factor is at most one (`if coef < 1: g.mul_(coef)` becomes a clamp), where
-what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum that is zero then.
+what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum that
+is zero then.
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
