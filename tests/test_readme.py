@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import click
 import pytest
 from fixturefiles import ROOT, load
 
 from compilelint import api, registry
-from compilelint.analysis import analyse
+from compilelint.analysis import Analyser, analyse
 from compilelint.cli import COMMANDS, Commands
 from compilelint.config import _READERS, Settings, load_settings
-from compilelint.finding import Applicability
+from compilelint.engine.events import Site
+from compilelint.finding import EFFECTS, Applicability, Region, RegionKind
 from compilelint.report.json import entry
 from compilelint.sdk import Rule
 
@@ -95,6 +99,29 @@ def test_worked_rule(tmp_path: Path) -> None:
     marked = [number for number, line in enumerate(fixture.splitlines(), 1) if f"# expect: {rule.code}" in line]
     assert marked and [finding.span.line for finding in analysis.findings] == marked
     assert all(f.fix and f.fix.applicability is Applicability.UNSAFE and f.fix.edits for f in analysis.findings)
+
+
+def test_effects_by_region() -> None:
+    """CONTRIBUTING's table of what is kept in which region."""
+    (head, rows) = re.findall(r"^\| region (\|.*)\n\| --- .*\n((?:\|.*\n)+)", CONTRIBUTING, re.MULTILINE)[0]
+    assert [cell.strip() for cell in head.strip("| ").split("|")] == list(EFFECTS)
+    kinds = []
+    for row in rows.splitlines():
+        kind, *said = (cell.strip() for cell in row.strip("|").split("|"))
+        kinds.append(kind)
+        context: Any = SimpleNamespace(region=Region(kind, "", ""), compiled=kind in ("compiled", "forward"))
+        rule = Rule("CL999", "any", EFFECTS)
+        kept = Analyser._effects(Analyser.__new__(Analyser), EFFECTS, context, Site(), rule)
+        assert said == ["kept" if effect in kept else "dropped" for effect in EFFECTS], kind
+    assert tuple(kinds) == get_args(RegionKind)
+
+
+def test_free_codes() -> None:
+    """CONTRIBUTING names the codes between others that are free."""
+    codes = sorted(int(rule.code[2:]) for rule in registry.load_rules())
+    free = [n for low, high in pairwise(codes) if low // 100 == high // 100 for n in range(low + 1, high)]
+    (said,) = re.findall(r"Free between others are (.*?);", CONTRIBUTING, re.DOTALL)
+    assert re.findall(r"CL\d{3}", said) == [f"CL{n}" for n in free]
 
 
 def test_links() -> None:
