@@ -56,8 +56,8 @@ def load_settings(
     """The settings for a run in `cwd`: of `config`, or else of the nearest pyproject.toml with the section.
 
     `overrides` holds values by field name, as the command line gives them, and wins; None means not given. A `select`
-    there replaces the file's `select` and `ignore`; `ignore` and `exclude` add to the file's. `jobs` counts where neither
-    says how many. Raises ConfigError.
+    there replaces the file's `select` and `ignore`; `ignore` and `exclude` add to the file's. `jobs` counts where
+    neither says how many. Raises ConfigError.
     """
     cwd = (cwd or Path.cwd()).resolve()
     settings = Settings(torch=default_torch(), jobs=jobs, base=cwd)

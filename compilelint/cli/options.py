@@ -11,7 +11,6 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-
 class _Path(click.Path):
     """A path; an empty one, as an unset variable gives, is not taken for the current folder."""
 
