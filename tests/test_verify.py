@@ -197,6 +197,15 @@ def test_targets_that_cannot_be_used(tmp_path: Path, target: str, told: str) -> 
         verify(tmp_path, "", "", target)
 
 
+def test_nothing_measured_exits_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for side in ("before", "after"):
+        write(tmp_path / side, plain("raise ValueError('no')"))
+    done = command("m.py:make", "--before", "before", "--after", "after", "--backend", "eager")
+    assert done.return_value == 2, done.output
+    assert done.output.splitlines()[-1].startswith("nothing was measured: both versions raise (torch ")
+
+
 def test_usage_errors_exit_with_2(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "m.py").write_text("", encoding="utf-8")

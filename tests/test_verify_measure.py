@@ -16,6 +16,7 @@ from compilelint.runtime.load import Loader
 from compilelint.runtime.measure import Measurement
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Mode, VerifyResult
+from compilelint.runtime.table import text
 from compilelint.runtime.target import parse_input, parse_target
 from compilelint.runtime.verdict import judge
 
@@ -147,8 +148,12 @@ def test_a_new_exception(tmp_path: Path) -> None:
 
 def test_the_same_exception_is_equal(tmp_path: Path) -> None:
     result = verified(tmp_path, plain("raise ValueError('no')"), plain("raise ValueError('no')"))
-    assert result.ok, result.problems
     assert the(result.after.compiled).exception == "ValueError: no"
+    assert (result.ok, result.problems) == (False, ["nothing was measured: both versions raise"])
+    shown = text(result)
+    assert "exceptions (eager)\n  before  m.py:5  ValueError: no (call 1)\n  after   m.py:5  ValueError: no (call 1)" in shown
+    assert shown.splitlines()[-1].startswith("nothing was measured: both versions raise (torch ")
+    assert "nothing worse" not in shown
 
 
 def test_sys_exit_is_an_exception(tmp_path: Path) -> None:
@@ -229,6 +234,8 @@ def test_recompiles(tmp_path: Path) -> None:
     result = verified(tmp_path, RECOMPILED.replace("COUNT", "pass"), RECOMPILED.replace("COUNT", "self.calls += 1"))
     assert the(result.after.compiled).recompile_count >= 1
     assert "calls" in the(result.after.compiled).recompiles[0].what
+    assert not any(word in site.what for site in the(result.after.compiled).recompiles for word in ("HINT", "  #", "\n"))
+    assert "kernels" not in text(result)  # the eager backend makes none
     assert outcomes(result, "compiled")["recompiles"] == "worse"
     assert result.after.notes == []
 

@@ -10,6 +10,7 @@ import torch
 from fixturefiles import ROOT, load
 
 from compilelint.errors import UsageProblem
+from compilelint.runtime.breaks import guard
 from compilelint.runtime.compare import difference
 from compilelint.runtime.kernels import WINDOW, read_trace
 from compilelint.runtime.places import Places
@@ -170,6 +171,18 @@ def test_more_kernels_in_one_mode_are_told() -> None:
     result = VerifyResult("m.py:make", "cuda:0", before, after, verdicts=judge(before, after))
     assert "| kernels | 40 | 42 | 12 | 9 | eager more, compiled ✓ better |" in markdown(result)
     assert "nothing worse, 3 figures better, more kernels in eager code (" in summary(result)
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("0/0: self.n == 1  # return x * self.n  # /tmp/x/m.py:7 in f (HINT: mark it)", "self.n == 1"),
+        ("1/2: ___check_type_id(L['f'], 1), type A (HINT: type A)\n0/1: other", "___check_type_id(L['f'], 1), type A"),
+        ("0/0: L['s'] == 'a # b'", "L['s'] == 'a # b'"),
+    ],
+)
+def test_the_guard_of_a_recompile(reason: str, told: str) -> None:
+    assert guard(reason) == told
 
 
 def test_results_travel_as_json() -> None:

@@ -71,7 +71,7 @@ def _verified(
     with _inside(before.parent):
         result = api.verify(TARGET, before.name, after.name, backend=backend or _quickest(device), **options)
     console.write(api.verification_table(result, color=color))
-    return 0 if result.ok else 1
+    return 0 if result.ok else 2 if result.unmeasured else 1
 
 
 def _quickest(device: str | None) -> str:

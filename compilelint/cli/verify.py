@@ -57,4 +57,4 @@ def verify(target: str, before: str, after: str | None, as_json: bool, **options
         console.write(json.dumps(result.to_json(), indent=2) + "\n")
     else:
         console.write(api.verification_table(result, color=console.wants_color()))
-    return 0 if result.ok else 1
+    return 0 if result.ok else 2 if result.unmeasured else 1

@@ -74,7 +74,7 @@ class Dynamo:
                 continue
             name, line = each.co_filename or "", each.co_firstlineno or 0
             path = self._places.relative(name) or outside(name)
-            what = re.sub(r"^\d+/\d+: ", "", str(reason)).splitlines()[0]
+            what = guard(str(reason))
             _count(found, Site(path, line, what, detail=f"in {_function(each.co_name or '')}"))
         return list(found.values())
 
@@ -99,6 +99,12 @@ def gb_type(exc: Any) -> str:
     if _NESTED in text or not isinstance(name, str) or not name:
         name = text.partition(_NESTED)[0].strip().partition("\n")[0].strip()
     return name
+
+
+def guard(reason: str) -> str:
+    """The guard that failed, on one line, without the frame's number, the code it is for and Dynamo's advice."""
+    line = re.sub(r"^\d+/\d+: ", "", reason.strip()).partition("\n")[0]
+    return re.split(r"\s\s+#|\s*\(HINT:", line, maxsplit=1)[0].strip() or line.strip()
 
 
 def _count(sites: dict[tuple[str, int, str], Site], site: Site) -> None:

@@ -114,14 +114,28 @@ class VerifyResult:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs and nothing got worse."""
+        """Whether something was measured, nothing differs and nothing got worse."""
+        return not self.unmeasured and not self._differs
+
+    @property
+    def _differs(self) -> bool:
         bad = any(not check.equal and check.fatal for check in self.checks)
-        return not bad and not self.after.error and not any(v.outcome in ("worse", "differs") for v in self.verdicts)
+        return bad or bool(self.after.error) or any(v.outcome in ("worse", "differs") for v in self.verdicts)
+
+    @property
+    def unmeasured(self) -> str:
+        """Why there is no figure to compare, though both versions ran alike: both raise, in every mode."""
+        pairs = [(self.before.mode(mode), self.after.mode(mode)) for mode in MODES]
+        ran = [(one, two) for one, two in pairs if one is not None and two is not None]
+        if not ran or self._differs or not all(one.exception and two.exception for one, two in ran):
+            return ""
+        return "nothing was measured: both versions raise"
 
     @property
     def problems(self) -> list[str]:
         """Why `ok` is False, a line each."""
-        lines = [f"{self.after.label}: {self.after.error}"] if self.after.error else []
+        lines = [self.unmeasured] if self.unmeasured else []
+        lines += [f"{self.after.label}: {self.after.error}"] if self.after.error else []
         lines += [f"{c.mode}: {c.what} differ: {c.detail}" for c in self.checks if not c.equal and c.fatal]
         lines += [f"{v.mode}: {v.text}" for v in self.verdicts if v.outcome in ("worse", "differs")]
         return lines

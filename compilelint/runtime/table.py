@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compilelint.runtime.results import MODES, Mode, Outcome, Site, Verdict, VerifyResult
+from compilelint.runtime.verdict import counts_kernels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,7 +83,7 @@ def _figures(result: VerifyResult) -> Iterator[Row]:
                 static = mode == "eager" and label in ("graphs", "graph breaks (sites)", "recompiles")
                 value = None if measured is None or measured.exception or static else read(measured)
                 cells.append("" if value is None else str(value))
-        if not any(cells):
+        if not any(cells) or (metric == "kernels" and not counts_kernels(result.device, result.backend)):
             continue
         outcome, text = _outcome(result, metric)
         yield Row(label, (cells[0], cells[1], cells[2], cells[3]), outcome, text)
@@ -127,6 +128,10 @@ def site_lines(result: VerifyResult) -> list[tuple[str, str]]:
         one, two = result.before.mode(mode), result.after.mode(mode)
         if one is None or two is None:
             continue
+        for side, measured in (("before", one), ("after ", two)):
+            if measured.exception:
+                at = f"{measured.exception_at}  " if measured.exception_at else ""
+                lines.append((f"exceptions ({mode})", f"{side}  {at}{measured.exception} (call {measured.calls})"))
         both = (("graph breaks", one.breaks, two.breaks), ("recompiles", one.recompiles, two.recompiles))
         for what, old, new in (*both, ("host syncs", one.syncs or [], two.syncs or [])):
             heading = f"{what} ({mode})"
@@ -150,6 +155,8 @@ def summary(result: VerifyResult) -> str:
         more = [verdict.mode for verdict in result.verdicts if is_more(verdict)]
         cost = f", more kernels in {' and '.join(more)} code" if more else ""
         return f"equal results, nothing worse, {gains} figure{'s' if gains != 1 else ''} better{cost} ({version})"
+    if result.unmeasured:
+        return f"{result.unmeasured} ({version})"
     return f"{len(result.problems)} problem{'s' if len(result.problems) != 1 else ''} ({version})"
 
 
@@ -167,10 +174,12 @@ def notes(result: VerifyResult) -> list[str]:
     if result.before.compiled_by != result.after.compiled_by and not result.after.error:
         lines.append("one side calls torch.compile itself, the other does not: the whole target was compiled there")
     if not result.device.startswith("cuda"):
-        lines.append(
-            "no GPU: host syncs are those that the calls would cause on one; kernels are Inductor's C++ kernels"
-            f"{_generated(result)} and the operators run outside of them"
+        kernels = (
+            f"; kernels are Inductor's C++ kernels{_generated(result)} and the operators run outside of them"
+            if counts_kernels(result.device, result.backend)
+            else ""
         )
+        lines.append(f"no GPU: host syncs are those that the calls would cause on one{kernels}")
     return lines
 
 
@@ -207,6 +216,8 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
     for note in notes(result):
         console.print(f"[dim]note: {escape(note)}[/]", soft_wrap=True, highlight=False)
     for problem in result.problems:
+        if problem == result.unmeasured:
+            continue  # the summary says it
         console.print(f"[bold red]✗[/] {escape(problem)}", soft_wrap=True, highlight=False)
     style = "bold green" if result.ok else "bold red"
     console.print(f"[{style}]{escape(summary(result))}[/]", soft_wrap=True, highlight=False)
@@ -231,7 +242,7 @@ def markdown(result: VerifyResult) -> str:
     lines = [f"| {head} |", "| --- | ---: | ---: | ---: | ---: | --- |"]
     lines += [f"| {row.label} | {' | '.join(row.cells)} | {row.verdict} |" for row in rows(result)]
     lines += ["", summary(result) + "."]
-    lines += [f"- {problem}" for problem in result.problems]
+    lines += [f"- {problem}" for problem in result.problems if problem != result.unmeasured]
     heading = ""
     for name, line in site_lines(result):
         if name != heading:

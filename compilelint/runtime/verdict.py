@@ -8,6 +8,11 @@ from compilelint.runtime.results import MODES, Mode, ModeName, Outcome, Side, Ve
 APART = 1.2
 
 
+def counts_kernels(device: str, backend: str) -> bool:
+    """Whether kernels tell anything: on a CPU, the `eager` backend makes none, and what was counted are operators."""
+    return device.startswith("cuda") or backend != "eager"
+
+
 def judge(before: Side, after: Side) -> list[Verdict]:
     """One verdict a figure and mode. More kernels are worse only in compiled code, and only if they bought nothing: a
     rewrite that removes a break or a sync may compute a little more."""

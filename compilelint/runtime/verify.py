@@ -15,7 +15,7 @@ from compilelint.runtime.process import WorkerError, run_worker
 from compilelint.runtime.results import MODES, Check, Side, VerifyResult, side_from_json
 from compilelint.runtime.sources import Tree, resolve, working_tree
 from compilelint.runtime.target import Target, parse_input, parse_target
-from compilelint.runtime.verdict import judge
+from compilelint.runtime.verdict import counts_kernels, judge
 
 TIMEOUT = 300.0
 BACKENDS = ("inductor", "aot_eager", "eager")
@@ -67,7 +67,11 @@ def verify(
         if not new.error:
             progress("comparing")
             result.checks = run.compare(old, new)
-            result.verdicts = judge(old, new)
+            result.verdicts = [
+                verdict
+                for verdict in judge(old, new)
+                if verdict.metric != "kernels" or counts_kernels(result.device, backend)
+            ]
         return result
 
 
