@@ -109,6 +109,8 @@ def apply(
     `ran` are the codes of the rules that ran, `known` all codes: what suppresses a rule that did not run is not unused.
     """
     comments = read_comments(text)
+    if not comments.by_line:
+        return list(findings)
     kept = []
     for finding in findings:
         hits = [
@@ -128,12 +130,12 @@ def apply(
             for suppression in suppressions
             if suppression.ours and (fault := _fault(suppression, ran, known, everything_ran))
         ]
-        kept += [note for note in unused if not _silenced(note, comments)]
+        silenced = {
+            line: any(UNUSED_SUPPRESSION in suppression.codes for suppression in comments.at({line}))
+            for line in {note.span.line for note in unused}
+        }
+        kept += [note for note in unused if not silenced[note.span.line]]
     return kept
-
-
-def _silenced(note: Finding, comments: Comments) -> bool:
-    return any(UNUSED_SUPPRESSION in suppression.codes for suppression in comments.at({note.span.line}))
 
 
 def _fault(suppression: Suppression, ran: Collection[str], known: Collection[str], everything_ran: bool) -> str:

@@ -176,3 +176,15 @@ def test_a_hunk_names_its_fixes() -> None:
     ]
     assert heads == ["@@ -1,7 +1,7 @@ CL1 one", "@@ -28,7 +28,7 @@ CL2 two"]
     assert unified_diff(before, before, "f.py") == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a b/é.py", "a/a b/é.py"),
+        ("x\n+++ b/y\x1b[31m.py", '"a/x\\n+++ b/y\\033[31m.py"'),
+        ('q"\udce9.py', '"a/q\\"\\351.py"'),
+    ],
+)
+def test_names_in_a_diff_are_quoted_as_git_does(path: str, shown: str) -> None:
+    assert unified_diff("1\n", "2\n", path).splitlines()[:2] == [f"--- {shown}", f"+++ {shown.replace('a/', 'b/', 1)}"]

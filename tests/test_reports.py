@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from compilelint.finding import Applicability, Finding, FixPlan, Region, Severity, Span, TraceStep
-from compilelint.report import WRITERS, RuleDoc, Run
+from compilelint.report import WRITERS, RuleDoc, Run, text
 from compilelint.report.text import escape
 
 SOURCE = {
@@ -186,6 +186,27 @@ def test_github_annotations_are_one_line_each() -> None:
     assert "50%25%0Amore" in first
     assert second.startswith("::error title=compilelint (CL101),file=x.py,line=4,endLine=6::")
     assert third == "::error title=compilelint::gone.py: missing"
+
+
+def test_github_escapes_what_a_terminal_would_obey() -> None:
+    shown = write("github", [finding(span=Span("a\x1b[31m\nb.py", 4, 8, 4, 18), message="\x1b]0;x\x07")])
+    assert shown.count("\n") == 1 and "\x1b" not in shown and "\x07" not in shown
+    assert "file=a\\x1b[31m%0Ab.py," in shown
+
+
+def test_a_very_long_line_costs_no_more_than_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+    cell = text._cell
+
+    def counted(char: str) -> tuple[str, int]:
+        nonlocal calls
+        calls += 1
+        return cell(char)
+
+    monkeypatch.setattr(text, "_cell", counted)
+    shown = write("text", [finding(span=Span("x.py", 1, 43_000, 1, 43_005))], read_lines=lambda _: ["y" * 44_000])
+    assert calls <= text.MAX_WIDTH
+    assert shown.splitlines()[3:5] == ["1 | … " + "y" * 160 + " …", "  | " + " " * 22 + "^^^^^"]
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])

@@ -219,7 +219,7 @@ def unified_diff(
         return ""
     name = path.replace("\\", "/")
     old, new = _diff_lines(before), _diff_lines(after)
-    out = [f"--- a/{name.lstrip('/')}\n", f"+++ b/{name.lstrip('/')}\n"]
+    out = [f"{mark} {_quoted(side + name.lstrip('/'))}\n" for mark, side in (("---", "a/"), ("+++", "b/"))]
     for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(context):
         (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
         titles = list(dict.fromkeys(note for first, last, note in notes if i1 < last and first <= i2 + 1))
@@ -231,6 +231,24 @@ def unified_diff(
             else:
                 out += _body("-", old[a:b]) + _body("+", new[c:d])
     return "".join(out)
+
+
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+def _quoted(name: str) -> str:
+    """A path as git writes it in a diff: what a header or a terminal would misread is quoted as in C."""
+    if '"' not in name and name.isprintable():
+        return name
+    parts = []
+    for char in name:
+        if char in _ESCAPES:
+            parts.append(_ESCAPES[char])
+        elif char.isprintable() or char == " ":
+            parts.append(char)
+        else:
+            parts += [f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape")]
+    return f'"{"".join(parts)}"'
 
 
 def _body(mark: str, lines: Sequence[str]) -> list[str]:

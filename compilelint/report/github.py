@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compilelint.finding import Finding, Severity
 from compilelint.report.run import Run
-from compilelint.report.text import fix_line, reason_lines
+from compilelint.report.text import escape, fix_line, reason_lines
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -34,6 +34,8 @@ def _annotation(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
+    """Line ends as GitHub escapes them, other controls as the text report does."""
+    text = "".join(char if char in "\r\n" else escape(char) for char in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

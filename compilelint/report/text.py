@@ -119,22 +119,21 @@ def _shown_lines(first: int, last: int, count: int) -> list[int]:
 def _frame(line: str, number: int, finding: Finding) -> tuple[str, int, int]:
     """A source line as it is printed, and where in it the underline starts and ends (equal: none)."""
     span = finding.span
-    cells = [_cell(char) for char in line]
     flagged = span.line <= number <= span.end_line
     start = span.column - 1 if number == span.line else len(line) - len(line.lstrip())
     end = span.end_column - 1 if number == span.end_line else len(line.rstrip())
-    start = min(max(start, 0), len(cells))
-    end = min(max(end, start + 1), max(len(cells), start + 1))
+    start = min(max(start, 0), len(line))
+    end = min(max(end, start + 1), max(len(line), start + 1))
     offset, head = 0, ""
-    if flagged and len(cells) > MAX_WIDTH and start > MAX_WIDTH // 2:
+    if flagged and len(line) > MAX_WIDTH and start > MAX_WIDTH // 2:
         offset, head = start - 20, "… "
-    tail = " …" if len(cells) - offset > MAX_WIDTH else ""
-    kept = cells[offset : offset + MAX_WIDTH]
-    code = head + "".join(text for text, _ in kept) + tail
+    tail = " …" if len(line) - offset > MAX_WIDTH else ""
+    cells = [_cell(char) for char in line[offset : offset + MAX_WIDTH]]
+    code = head + "".join(text for text, _ in cells) + tail
     if not flagged or not line.strip():
         return code, 0, 0
-    before = len(head) + sum(width for _, width in cells[offset:start])
-    within = sum(width for _, width in cells[start : min(end, offset + MAX_WIDTH)])
+    before = len(head) + sum(width for _, width in cells[: start - offset])
+    within = sum(width for _, width in cells[start - offset : end - offset])
     return code, before, before + max(within, 1)
 
 
