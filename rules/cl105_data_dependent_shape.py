@@ -25,7 +25,8 @@ labels != K` the loss over all with `ignore_index=K`: the same terms, summed in 
 you know the size.
 
 ## Versions
-All releases. `torch._dynamo.config.capture_dynamic_output_shape_ops` keeps the operator in the graph, and the wait.
+From the table of the chosen release: `torch.combinations` is traced since 2.14.
+`torch._dynamo.config.capture_dynamic_output_shape_ops` keeps the operator in the graph, and the wait.
 
 ## References
 https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
@@ -83,7 +84,8 @@ def report(
 @rule.on(Call, *(f"{owner}.{name}" for owner in ("torch", "Tensor") for name in COUNTED), *OTHERS, *NUMPY)
 def counted(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.target.startswith("Tensor.") else event.args[0] if event.args else None
-    yield from report(event, value, "has a shape that depends on values", ctx)
+    if ctx.torch_says(event.target).get("breaks") is not False:
+        yield from report(event, value, "has a shape that depends on values", ctx)
 
 
 @rule.on(Call, "torch.where", "numpy.where")

@@ -18,7 +18,7 @@ Seed before the compiled call, or draw the numbers outside and pass them in. Fun
 Manual: the order in which numbers are drawn changes the results.
 
 ## Versions
-All releases. `generator=None` is traced.
+From the table of the chosen release: `torch.cuda.manual_seed` breaks since 2.13. `generator=None` is traced.
 
 ## References
 https://docs.pytorch.org/docs/stable/notes/randomness.html
@@ -58,7 +58,7 @@ SCALAR_DRAWS = words("rand randn randint uniform normal random random_sample")  
     Call, *SEEDS, *(f"numpy.random.{name}" for name in NUMPY), "numpy.random.Generator.*", "numpy.random.RandomState.*"
 )
 def state(event: Call, ctx: Context) -> Iterator[Report]:
-    if ctx.compiled:
+    if ctx.compiled and ctx.torch_says(event.target).get("breaks") is not False:
         message = f"`{ctx.source(event.node)}` touches the state of a random generator: {cost(event, ctx)}"
         yield Report(event.node, message, hint="seed or draw before the compiled call")
 

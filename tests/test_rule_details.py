@@ -71,13 +71,17 @@ def test_copies_that_do_not_block(tmp_path: Path, copy: str, expected: str) -> N
         ("eval('1')", {(2, 11)}),
         ("globals()", {(2, 11), (2, 13), (2, 14)}),
         ("random.randint(0, 3)", set()),
+        ("torch.cuda.manual_seed(3)", {(2, 13), (2, 14)}),
+        ("torch.combinations(x)", {(2, 11), (2, 13)}),
+        ("torch.manual_seed(3)", {(2, 11), (2, 13), (2, 14)}),
     ],
 )
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_breaks_goes_by_release(
     tmp_path: Path, version: tuple[int, int], call: str, breaks: set[tuple[int, int]]
 ) -> None:
-    expected = ["CL113"] if version in breaks else []
+    owner = "CL105" if "combinations" in call else "CL114" if "seed" in call else "CL113"
+    expected = [owner] if version in breaks else []
     assert codes(tmp_path / "calls.py", CALL.format(call=call), Settings(torch=version)) == expected
 
 
