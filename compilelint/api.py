@@ -6,7 +6,7 @@ Importing it is quick; what a call needs is imported by the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +34,7 @@ __all__ = [
     "Severity",
     "UsageProblem",
     "check",
+    "check_source",
     "describe",
     "describe_error",
     "find_rule",
@@ -50,8 +51,8 @@ __all__ = [
     "verify",
 ]
 
-Format = Literal["text", "json", "sarif", "github"]
-FORMATS: tuple[Format, ...] = ("text", "json", "sarif", "github")
+Format = Literal["text", "concise", "json", "sarif", "github"]
+FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github")
 
 
 def check(paths: Sequence[Path | str], settings: Settings | None = None) -> CheckResult:
@@ -62,6 +63,13 @@ def check(paths: Sequence[Path | str], settings: Settings | None = None) -> Chec
     from compilelint import checking
 
     return checking.check([Path(path) for path in paths], settings or load_settings())
+
+
+def check_source(data: bytes, path: Path | str, settings: Settings | None = None) -> CheckResult:
+    """Checks a source as it would be in the file at `path`, which need not exist."""
+    from compilelint import checking
+
+    return checking.check_source(data, Path(path), settings or load_settings())
 
 
 def fix(paths: Sequence[Path | str], settings: Settings | None = None, *, apply: bool = False) -> FixRun:
@@ -125,8 +133,14 @@ def summary_line(result: CheckResult) -> str:
     return summary_line(result.findings, result.files, failed=result.failed)
 
 
-def render(result: CheckResult, format: Format, *, color: bool = False) -> str:  # noqa: A002  # the option's name
-    """The report of a check, with a newline at its end."""
+def render(
+    result: CheckResult,
+    format: Format,  # noqa: A002  # the option's name
+    *,
+    color: bool = False,
+    quiet: bool = False,
+) -> str:
+    """The report of a check, with a newline at its end; `quiet`: without the text report's summary."""
     from compilelint import __version__, report
 
     run = report.Run(
@@ -135,8 +149,9 @@ def render(result: CheckResult, format: Format, *, color: bool = False) -> str: 
         files=result.files,
         rules=_rule_docs,
         failures=[*result.problems, *(describe_error(error) for error in result.errors)],
-        read_lines=lru_cache(maxsize=64)(source_lines),
+        read_lines=lru_cache(maxsize=64)(lambda path: source_lines(path, result.texts)),
         color=color,
+        quiet=quiet,
     )
     return report.WRITERS[format](result.findings, run)
 
@@ -157,13 +172,14 @@ def describe_error(error: InternalError) -> str:
     return f"{where}: internal error{rule}{function}: {error.message}"
 
 
-def source_lines(path: str) -> tuple[str, ...]:
-    """The lines of a file as Python counts them; none when it can't be read."""
+def source_lines(path: str, texts: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The lines of a file as Python counts them; none when it can't be read. `texts` stand for what is on disk."""
     import re
 
     from compilelint.source.project import SourceError, read_text
 
     try:
-        return tuple(re.split(r"\r\n|\r|\n", read_text(Path(path))))
+        text = texts[path] if texts and path in texts else read_text(Path(path))
     except SourceError:
         return ()
+    return tuple(re.split(r"\r\n|\r|\n", text))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from compilelint import registry, runner, suppress
 from compilelint.config import Settings
 from compilelint.finding import Finding, Severity, Stats
-from compilelint.source.files import Exclusions, Selection, select
-from compilelint.source.project import SourceError, read_text
+from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
+from compilelint.source.project import SourceError, decode, read_text
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -30,6 +30,7 @@ class CheckResult:
     errors: list[InternalError] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)  # by shown path, of what is not on disk
 
     @property
     def failed(self) -> bool:
@@ -61,10 +62,32 @@ def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
     )
 
 
+def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:
+    """Checks a source that is not on disk, or not yet. Its `path` says what it belongs to and which settings count."""
+    registry.selected_codes(settings)
+    result = CheckResult([], 0, settings)
+    if settings.force_exclude and excluded_anywhere(path, _exclusions(settings)):
+        return result
+    result.files = 1
+    shown = display_path(path)
+    try:
+        result.texts = {shown: decode(data)}
+    except SourceError as error:
+        found = _suppressed([runner.unreadable_finding(shown, error)], [shown], settings, {shown: ""})
+    else:
+        outcome = findings_in([Path(shown)], settings, texts=result.texts)
+        found, result.stats, result.errors = outcome.findings, outcome.stats, outcome.errors
+    result.findings = [finding for finding in found if finding.severity.rank >= settings.severity.rank]
+    return result
+
+
 def select_files(paths: Sequence[Path], settings: Settings) -> Selection:
     """The files that paths and settings choose."""
-    exclusions = Exclusions(settings.exclude, settings.base, settings.force_exclude, settings.respect_gitignore)
-    return select(paths, exclusions)
+    return select(paths, _exclusions(settings))
+
+
+def _exclusions(settings: Settings) -> Exclusions:
+    return Exclusions(settings.exclude, settings.base, settings.force_exclude, settings.respect_gitignore)
 
 
 def findings_in(

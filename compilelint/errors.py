@@ -18,6 +18,10 @@ class RegistryError(UsageProblem):
     """A rule that can't be loaded or breaks the conventions; the message names it."""
 
 
+class InstallationError(UsageProblem):
+    """A part of the tool that can't be imported: no file can be checked, whichever it is."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` (did you mean "…"?)`, or nothing when no known word is near."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)

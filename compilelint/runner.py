@@ -18,6 +18,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compilelint.errors import InstallationError, UsageProblem
 from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
 from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import mentions_torch
@@ -79,9 +80,10 @@ def work(part: Part) -> Outcome:
     outcome = Outcome()
     hopeful = []
     for path in part.paths:
-        if mentions_torch(path):
+        text = None if part.texts is None else part.texts.get(path.as_posix())
+        if mentions_torch(path) if text is None else "torch" in text.lower():
             hopeful.append(path)
-        elif (finding := unreadable(path)) is not None:
+        elif (finding := unreadable(path, text)) is not None:
             outcome.findings.append(finding)
     if not hopeful:
         return outcome
@@ -103,10 +105,10 @@ def work(part: Part) -> Outcome:
     return outcome
 
 
-def unreadable(path: Path) -> Finding | None:
-    """The finding about a file that is no Python source; None when it is."""
+def unreadable(path: Path, text: str | None = None) -> Finding | None:
+    """The finding about a file, or the text in its place, that is no Python source; None when it is."""
     try:
-        parse(read_text(path), str(path))
+        parse(read_text(path) if text is None else text, str(path))
     except SourceError as error:
         return unreadable_finding(str(path), error)
     return None
@@ -151,9 +153,13 @@ def _size(path: Path) -> int:
 
 
 def _guarded(part: Part) -> Outcome:
-    """Analyses a part; when that raises, its halves."""
+    """Analyses a part; when that raises, its halves. Raises UsageProblem for what all files would fail of."""
     try:
         return work(part)
+    except UsageProblem:
+        raise
+    except ImportError as error:  # of ours or of what we need: rules and user code are not imported here
+        raise InstallationError(f"compilelint can't be loaded: {error}; please install it again") from error
     except Exception as error:  # noqa: BLE001  # the other files must still be reported
         if len(part.paths) > 1:
             outcome = Outcome()

@@ -33,10 +33,14 @@ def f(x: torch.Tensor) -> torch.Tensor:
 """
 
 
-def run(cwd: Path, *args: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    cwd: Path, *args: str, env: dict[str, str] | None = None, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "compilelint", *args]
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")} | (env or {})
-    return subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=clean, input=stdin, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def check(cwd: Path, *args: str) -> tuple[int, dict[str, Any], str]:
@@ -193,6 +197,37 @@ def test_files_that_can_not_be_read_do_not_stop_the_others(project: Path) -> Non
     assert {f["path"] for f in report["findings"] if f["code"] != "CL002"} == {"bad.py", "folder.py/inner.py"}
     assert next(f["line"] for f in report["findings"] if f["path"] == "syntax.py") == 3
     assert check(project, "syntax.py", "--select", "CL101")[0] == 1
+
+
+def test_stdin_is_checked_as_the_file_that_is_named(project: Path) -> None:
+    done = run(project, "check", "--output-format", "concise", "-", stdin=BAD)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("-:6:8: CL101 ") and done.stdout.count("\n") == 1
+    done = run(project, "check", "--stdin-filename", "good.py", stdin=BAD)
+    assert "--> good.py:6:8" in done.stdout and "6 |     if x.sum() > 0:" in done.stdout
+    assert run(project, "check", "-", stdin=GOOD).returncode == 0
+    assert run(project, "check", "-", "bad.py", stdin=GOOD).returncode == 2
+    assert (
+        "new/x.py:1:7: CL002 "
+        in run(project, "check", "--stdin-filename", "new/x.py", "--output-format", "concise", stdin="def f(:\n").stdout
+    )
+    excluded = ("--exclude", "new/", "--stdin-filename", "new/x.py", "-")
+    assert run(project, "check", *excluded, stdin=BAD).returncode == 1
+    assert run(project, "check", "--force-exclude", *excluded, stdin=BAD).returncode == 0
+    (project / "helper.py").write_text("def positive(t):\n    return bool(t > 0)\n", encoding="utf-8")
+    uses = "import torch\nfrom helper import positive\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    "
+    shown = run(project, "check", "--stdin-filename", "bad.py", stdin=uses + "return positive(x.sum().item())\n").stdout
+    assert "bad.py:7:21" in shown
+
+
+def test_quiet(project: Path) -> None:
+    done = run(project, "check", "-q", "good.py", "pyproject.toml")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "Found" not in run(project, "check", "--quiet", "bad.py").stdout
+    assert "Found" not in run(project, "check", "-q", "--statistics", "bad.py").stdout
+    assert run(project, "check", "-q", "gone.py").stderr == "error: gone.py: no such file or directory\n"
+    assert run(project, "fix", "-q", "good.py").stderr == ""
+    assert run(project, "fix", "-q", "-v", "good.py").returncode == 2
 
 
 def test_nothing_to_check(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from compilelint import runner
 from compilelint.config import Settings
+from compilelint.errors import InstallationError
 from compilelint.finding import Finding, Region, RegionKind, Severity, Span, one_per_site
 from compilelint.registry import HEADINGS
 from compilelint.runner import Outcome, Part, run
@@ -49,6 +50,20 @@ def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch)
     (error,) = outcome.errors
     assert (str(error.path), error.message) == ("bad.py", "ValueError: boom")
     assert "ValueError: boom" in error.traceback
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_part_of_ours_that_is_missing_is_told_once(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    tried = []
+
+    def work(part: Part) -> Outcome:
+        tried.append(part)
+        raise ImportError("cannot import name 'x' from 'compilelint.sdk'", name="compilelint.sdk")
+
+    monkeypatch.setattr(runner, "work", work)
+    with pytest.raises(InstallationError, match=r"^compilelint can't be loaded: cannot import name 'x' from 'compil"):
+        run([Path(f"{n}.py") for n in range(8)], Settings(jobs=jobs))
+    assert len(tried) == 1
 
 
 def test_parts_hold_every_file_once_in_order(tmp_path: Path) -> None:

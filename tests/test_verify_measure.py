@@ -151,7 +151,10 @@ def test_the_same_exception_is_equal(tmp_path: Path) -> None:
     assert the(result.after.compiled).exception == "ValueError: no"
     assert (result.ok, result.problems) == (False, ["nothing was measured: both versions raise"])
     shown = text(result)
-    assert "exceptions (eager)\n  before  m.py:5  ValueError: no (call 1)\n  after   m.py:5  ValueError: no (call 1)" in shown
+    assert (
+        "exceptions (eager)\n  before  m.py:5  ValueError: no (call 1)\n  after   m.py:5  ValueError: no (call 1)"
+        in shown
+    )
     assert shown.splitlines()[-1].startswith("nothing was measured: both versions raise (torch ")
     assert "nothing worse" not in shown
 
@@ -234,7 +237,9 @@ def test_recompiles(tmp_path: Path) -> None:
     result = verified(tmp_path, RECOMPILED.replace("COUNT", "pass"), RECOMPILED.replace("COUNT", "self.calls += 1"))
     assert the(result.after.compiled).recompile_count >= 1
     assert "calls" in the(result.after.compiled).recompiles[0].what
-    assert not any(word in site.what for site in the(result.after.compiled).recompiles for word in ("HINT", "  #", "\n"))
+    assert not any(
+        word in site.what for site in the(result.after.compiled).recompiles for word in ("HINT", "  #", "\n")
+    )
     assert "kernels" not in text(result)  # the eager backend makes none
     assert outcomes(result, "compiled")["recompiles"] == "worse"
     assert result.after.notes == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 @selection_options
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "json", "sarif", "github"]),
+    type=click.Choice(["text", "concise", "json", "sarif", "github"]),
     default="text",
     show_default=True,
     help="How findings are written, to stdout.",
@@ -26,12 +27,24 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     "--severity", type=click.Choice(["note", "warning", "error"]), help="The least severity shown. [default: note]"
 )
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them.")
+@click.option(
+    "--stdin-filename",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Check what stdin holds (PATHS: none, or `-`) as if it were in this file.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--no-cache", is_flag=True, help="Accepted for scripts: nothing is cached between runs.")
 def check(
-    paths: tuple[Path, ...], output_format: Any, statistics: bool, exit_zero: bool, no_cache: bool, **options: Any
+    paths: tuple[Path, ...],
+    output_format: Any,
+    statistics: bool,
+    stdin_filename: Path | None,
+    exit_zero: bool,
+    no_cache: bool,
+    **options: Any,
 ) -> int:
-    """Find graph breaks and hidden syncs in files and folders (the current folder by default).
+    """Find graph breaks and hidden syncs in files and folders (the current folder by default; `-` is stdin).
 
     Nothing is run or imported, and torch is not needed. Exit code: 0 no finding of severity warning or error, 1 such
     findings, 2 a usage error, a path that can't be read or an internal error.
@@ -42,21 +55,30 @@ def check(
         raise click.UsageError("--statistics goes with --output-format text only")
     started = time.perf_counter()
     settings = settings_from(options)
-    result = api.check(paths or (Path(),), settings)
+    quiet = options["quiet"]
+    from_stdin = Path("-") in paths or stdin_filename is not None
+    if from_stdin:
+        if paths not in ((), (Path("-"),)):
+            raise click.UsageError("what stdin holds is checked alone: no paths beside `-` or --stdin-filename")
+        result = api.check_source(sys.stdin.buffer.read(), stdin_filename or "-", settings)
+    else:
+        result = api.check(paths or (Path(),), settings)
     for problem in result.problems:
         console.error(problem)
-    for notice in result.notices:
-        console.warn(notice)
-    if not result.files and not result.problems:
-        console.warn("no Python files found under the given paths")
+    if not quiet:
+        for notice in result.notices:
+            console.warn(notice)
+        if not result.files and not result.problems and not from_stdin:
+            console.warn("no Python files found under the given paths")
     for error in result.errors:
         console.error(api.describe_error(error))
         if options["verbose"]:
             console.note(error.traceback.rstrip())
     if statistics:
-        _write_statistics(result)
+        _write_statistics(result, quiet=quiet)
     else:
-        console.write(api.render(result, output_format, color=output_format == "text" and console.wants_color()))
+        color = output_format == "text" and console.wants_color()
+        console.write(api.render(result, output_format, color=color, quiet=quiet))
     if options["verbose"]:
         _tell_more(result, time.perf_counter() - started)
     if result.errors:
@@ -64,14 +86,15 @@ def check(
     return 0 if exit_zero and not result.failed else result.exit_code
 
 
-def _write_statistics(result: Any) -> None:
+def _write_statistics(result: Any, *, quiet: bool) -> None:
     from compilelint import api
 
     rows = api.statistics(result)
     width = max((len(str(count)) for count, *_ in rows), default=1)
     for count, code, name, fix in rows:
         console.write(f"{count:>{width}}  {code}  {console.fix_mark(fix)} {name}\n")
-    console.write(api.summary_line(result) + "\n")
+    if not quiet:
+        console.write(api.summary_line(result) + "\n")
 
 
 def _tell_more(result: Any, seconds: float) -> None:

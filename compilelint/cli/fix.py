@@ -29,15 +29,17 @@ def fix(paths: tuple[Path, ...], apply: bool, **options: Any) -> int:
         console.error(problem)
     for finding in run.unreadable:
         console.error(f"{finding.span.path}:{finding.span.line}:{finding.span.column}: {finding.message}")
-    for notice in run.notices:
-        console.warn(notice)
+    if not options["quiet"]:
+        for notice in run.notices:
+            console.warn(notice)
     for problem in run.result.problems:
         console.error(problem)
     for error in run.errors:
         console.error(api.describe_error(error))
     if not apply:
         console.write(run.result.diff)
-    _summarise(run.result, apply=apply)
+    if not options["quiet"]:
+        _summarise(run.result, apply=apply)
     if options["verbose"]:
         for file in run.result.files:
             for skipped in file.skipped:

@@ -52,6 +52,7 @@ _SELECTION = (
         help="Read this file, not the nearest pyproject.toml.",
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
+    click.option("--quiet", "-q", is_flag=True, help="Findings or the diff, and errors; no summary, no warnings."),
     click.option("--verbose", "-v", is_flag=True, help="Tell more, on stderr: settings, times, bounds that were hit."),
 )
 SETTINGS = (
@@ -77,6 +78,8 @@ def selection_options(command: F) -> F:
 
 def settings_from(options: dict[str, Any]) -> Any:
     """The Settings for a command's options. Raises ConfigError."""
+    if options["quiet"] and options["verbose"]:
+        raise click.UsageError("--quiet and --verbose exclude each other")
     from compilelint.api import load_settings
 
     overrides = {name: options[name] for name in SETTINGS if options.get(name) not in (None, ())}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from compilelint.finding import Finding
+from compilelint.report.concise import write as _concise
 from compilelint.report.github import write as _github
 from compilelint.report.json import write as _json
 from compilelint.report.run import RuleDoc, Run
@@ -15,6 +16,7 @@ __all__ = ["WRITERS", "RuleDoc", "Run"]
 
 WRITERS: dict[str, Callable[[Sequence[Finding], Run], str]] = {
     "text": _text,
+    "concise": _concise,
     "json": _json,
     "sarif": _sarif,
     "github": _github,

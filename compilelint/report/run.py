@@ -36,3 +36,4 @@ class Run:
     failures: Sequence[str] = ()
     read_lines: Callable[[str], Sequence[str]] = _no_lines
     color: bool = False
+    quiet: bool = False  # no summary

@@ -18,6 +18,8 @@ _EFFECT_WORDS = {"graph-break": "graph break", "launch": "kernel launches", "rec
 def write(findings: Sequence[Finding], run: Run) -> str:
     paint = _Paint(run.color)
     parts = ["\n".join(_finding(finding, run, paint)) + "\n\n" for finding in findings]
+    if run.quiet:
+        return "".join(parts)
     return "".join(parts) + summary_line(findings, run.files, failed=bool(run.failures)) + "\n"
 
 

@@ -149,7 +149,7 @@ def _expand(path: Path, exclusions: Exclusions, selection: Selection) -> Iterato
         selection.problems.append(f"{path}: not a regular file")
     elif path.suffix not in (*SUFFIXES, ".pyi", ""):
         selection.notices.append(f"{path}: not a Python file; skipped")
-    elif not (exclusions.force and _excluded_anywhere(path, exclusions)):
+    elif not (exclusions.force and excluded_anywhere(path, exclusions)):
         yield path
 
 
@@ -159,7 +159,7 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
 
 
-def _excluded_anywhere(path: Path, exclusions: Exclusions) -> bool:
+def excluded_anywhere(path: Path, exclusions: Exclusions) -> bool:
     """Whether a named file or a folder above it, up to the configuration's, is excluded."""
     absolute, base = Path(os.path.abspath(path)), exclusions.base.absolute()
     if exclusions.excludes(absolute, folder=False):
