@@ -138,7 +138,10 @@ def _pattern(pattern: str, where: str) -> str:
 
 
 def _codes(value: object, where: str) -> tuple[str, ...]:
-    return tuple(code.strip().upper() for item in _strings(value, where) for code in item.split(",") if code.strip())
+    from compilelint.registry import resolve
+
+    items = [code.strip() for item in _strings(value, where) for code in item.split(",")]
+    return tuple(resolve(code, where) for code in items if code)
 
 
 def _boolean(value: object, where: str) -> bool:

@@ -118,6 +118,24 @@ def _with_word(wanted: str, rules: Iterable[Rule]) -> str:
     return f" (did you mean {' or '.join(f'{rule.code} {rule.name}' for rule in found[:3])}?)"
 
 
+def code_of(selector: str) -> str | None:
+    """The code, beginning of one or `ALL` that a selector means, in any case or as a rule's name; None: no rule."""
+    upper, rules = selector.upper(), all_rules()
+    if upper == "ALL" or any(rule.code.startswith(upper) for rule in rules):
+        return upper
+    return next((rule.code for rule in rules if rule.name == selector.lower()), None)
+
+
+def resolve(selector: str, where: str) -> str:
+    """Like `code_of`; raises ConfigError for what is no rule. `where`: the file and key, or the option."""
+    code = code_of(selector)
+    if code is None:
+        near = did_you_mean(selector.upper(), [rule.code for rule in all_rules()])
+        near = near or did_you_mean(selector.lower(), [rule.name for rule in all_rules()])
+        raise ConfigError(f'{where}: unknown rule "{selector}"{near}')
+    return code
+
+
 def selected_codes(settings: Settings) -> frozenset[str]:
     """The codes that `select` and `ignore` leave, of the tool's own codes too.
 

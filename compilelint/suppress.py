@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from compilelint.finding import Finding, Region, Severity, Span
-from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION
+from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION, code_of
 
 _OURS = re.compile(r"#\s*compilelint:\s*(?P<body>[^#]*)", re.IGNORECASE)
 _BODY = re.compile(r"ignore(?:\s*\[(?P<codes>[^\]]*)\])?(?![\w\[-])", re.IGNORECASE)
@@ -82,10 +82,10 @@ def _parse(comment: str, line: int, column: int) -> list[Suppression]:
             here.malformed = "expected `ignore` or `ignore[CODES]`"
         elif parsed["codes"] is not None:
             here.text = comment[match.start() : match.start("body") + parsed.end()]
-            here.codes = tuple(code.upper() for code in re.split(r"[\s,]+", parsed["codes"]) if code)
+            here.codes = tuple(_code(word) for word in re.split(r"[\s,]+", parsed["codes"]) if word)
             bad = [code for code in here.codes if not _CODE.fullmatch(code)]
             if bad or not here.codes:
-                here.malformed = f"`{bad[0]}` is not a code" if bad else "the brackets are empty"
+                here.malformed = f"`{bad[0]}` is not a rule's code or name" if bad else "the brackets are empty"
         else:
             here.text = comment[match.start() : match.start("body") + parsed.end()]
         found.append(here)
@@ -93,6 +93,14 @@ def _parse(comment: str, line: int, column: int) -> list[Suppression]:
         codes = tuple(code.upper() for code in re.split(r"[\s,]+", match["codes"]))
         found.append(Suppression(line, column + match.start() + 1, match[0], codes, ours=False))
     return found
+
+
+def _code(word: str) -> str:
+    """A code as rules have it, of a code or of a rule's name; what is neither stays."""
+    if _CODE.fullmatch(word.upper()):
+        return word.upper()
+    found = code_of(word)
+    return found if found is not None and _CODE.fullmatch(found) else word
 
 
 def apply(

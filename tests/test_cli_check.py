@@ -132,7 +132,7 @@ def test_select_ignore_and_configuration(project: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--select", "CL999"], 'error: select: unknown rule "CL999"'),
+        (["--select", "CL999"], 'error: --select: unknown rule "CL999"'),
         (["--torch", "0.4"], "error: --torch: nothing is known of torch 0.4; choose one of "),
         (["--python", "2.7"], "error: --python: Python 2.7 is not supported"),
         (["--jobs", "-1"], "error: --jobs: expected a whole number"),

@@ -31,7 +31,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         tmp_path,
         f"""
 select = ["CL1", "cl201,CL202"]
-ignore = ["CL105"]
+ignore = ["data-dependent-shape-in-graph"]
 torch = "{torch}"
 python = "3.12"
 compiled = "all"
@@ -93,6 +93,9 @@ def test_select_on_the_command_line_replaces_and_ignore_adds(tmp_path: Path) -> 
         ('roots = ["model.Net"]', r'roots: expected "package\.module:Qualified\.name"'),
         ("unsafe-fixes = 1", r"unsafe-fixes: expected true or false"),
         ("per-file-ignores = []", r"per-file-ignores: expected a table"),
+        ('select = ["CL999"]', r'toml: \[tool\.compilelint\] select: unknown rule "CL999" \(did you mean "CL'),
+        ('ignore = ["branch-on-tensr"]', r'ignore: unknown rule .* \(did you mean "branch-on-tensor"\?\)'),
+        ('per-file-ignores = { "a" = ["CL999"] }', r'per-file-ignores\."a": unknown rule "CL999"'),
         ("jobs = ", r"not valid TOML"),
         ("x = " + "[" * 5000, r"not valid TOML: nested too deeply"),
         ("jobs = " + "1" * 50_000, r"not valid TOML: Exceeds the limit"),

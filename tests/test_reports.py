@@ -172,7 +172,7 @@ def test_sarif_has_what_code_scanning_needs() -> None:
     assert [related["message"]["text"] for related in first["relatedLocations"]][1] == "called here"
     assert (first["level"], second["level"]) == ("error", "note")
     assert "relatedLocations" not in second
-    assert first["message"]["text"] == f"{findings[0].message}. Help: {findings[0].hint}."
+    assert first["message"]["text"] == "`mask.any()` decides a Python branch. Help: use torch.where."
     assert run["invocations"][0]["executionSuccessful"] is False
 
 
@@ -186,6 +186,28 @@ def test_github_annotations_are_one_line_each() -> None:
     assert "50%25%0Amore" in first
     assert second.startswith("::error title=compilelint (CL101),file=x.py,line=4,endLine=6::")
     assert third == "::error title=compilelint::gone.py: missing"
+
+
+def test_sarif_fingerprints_outlive_lines_that_come_and_go() -> None:
+    def marks(*lines: str) -> list[str]:
+        places = [number for number, line in enumerate(lines, 1) if line.strip() == "f(x)"]
+        found = [finding(span=Span("m.py", number, 1, number, 5)) for number in places]
+        results = json.loads(write("sarif", found, read_lines=lambda _: lines))["runs"][0]["results"]
+        return [result["partialFingerprints"]["compilelint/v1"] for result in results]
+
+    before = marks("f(x)", "y = 1", "f(x)")
+    assert before == marks("import torch", "", "  f(x)", "f(x)")
+    assert len(set(before)) == 2
+
+
+def test_concise_is_a_line_a_finding() -> None:
+    shown = write("concise", [finding(), finding(span=Span("a\n\x1b.py", 1, 2, 1, 3), message="m\nn")])
+    assert shown == "src/model.py:4:8: CL101 `mask.any()` decides a Python branch.\na\\n\\x1b.py:1:2: CL101 m\\nn\n"
+
+
+def test_quiet_text_has_no_summary() -> None:
+    assert "Found" not in write("text", [finding()], quiet=True)
+    assert write("text", [], quiet=True) == ""
 
 
 def test_github_escapes_what_a_terminal_would_obey() -> None:

@@ -91,7 +91,7 @@ def test_unreadable_files_can_not_be_suppressed() -> None:
         ("# compilelint: ignore[CL999, CL101]", "Suppression without effect: unknown `CL999`, unused `CL101`"),
         ("# compilelint: ignore", "Unused suppression: nothing is found here"),
         ("# compilelint: ignore[]", "Suppression can't be read: the brackets are empty"),
-        ("# compilelint: ignore[no]", "Suppression can't be read: `NO` is not a code"),
+        ("# compilelint: ignore[no]", "Suppression can't be read: `no` is not a rule's code or name"),
         ("# compilelint: ignroe[CL101]", "Suppression can't be read: expected `ignore` or `ignore[CODES]`"),
     ],
 )
@@ -114,6 +114,10 @@ def test_many_suppressions_in_one_comment_are_read_in_one_go() -> None:
     notes = left("x = 1  " + "# compilelint: ignore " * 5000 + "\n")
     assert len(notes) == 5000
     assert time.process_time() - started < 5  # each looked at all others: a minute
+
+
+def test_a_rule_is_suppressed_by_its_name() -> None:
+    assert left("f(x)  # compilelint: ignore[Branch-on-tensor]\n", finding(1)) == []
 
 
 def test_half_used_comment_names_the_idle_code() -> None:

@@ -27,7 +27,7 @@ _SELECTION = (
         "--select",
         multiple=True,
         metavar="CODES",
-        help="Only these rules, comma-separated: codes, beginnings of codes (CL1), or ALL. Replaces the configured "
+        help="Only these rules, comma-separated: codes, beginnings of codes (CL1), names, or ALL. Replaces the configured "
         "select and ignore.",
     ),
     click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules; adds to the configured ones."),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +19,6 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 
 def write(findings: Sequence[Finding], run: Run) -> str:
     rules = list(run.rules())
-    index = {rule.code: position for position, rule in enumerate(rules)}
     invocation: dict[str, Any] = {"executionSuccessful": not run.failures}
     if run.failures:
         invocation["toolExecutionNotifications"] = [
@@ -37,7 +38,7 @@ def write(findings: Sequence[Finding], run: Run) -> str:
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
                 "invocations": [invocation],
-                "results": [_result(finding, index) for finding in findings],
+                "results": _results(findings, run),
                 "properties": {"torch": run.torch, "files": run.files},
             }
         ],
@@ -54,6 +55,21 @@ def _rule(rule: RuleDoc) -> dict[str, Any]:
         "help": {"text": rule.text, "markdown": rule.text},
         "properties": {"tags": list(rule.effects)},
     }
+
+
+def _results(findings: Sequence[Finding], run: Run) -> list[dict[str, Any]]:
+    """The findings, each with a fingerprint that stays when lines above it come or go."""
+    index = {rule.code: position for position, rule in enumerate(run.rules())}
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in findings:
+        lines = run.read_lines(finding.span.path)
+        line = lines[finding.span.line - 1].strip() if finding.span.line <= len(lines) else ""
+        text = "\0".join((finding.code, finding.span.path, line))
+        mark = sha256(f"{text}\0{seen[text]}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        seen[text] += 1
+        results.append(_result(finding, index) | {"partialFingerprints": {"compilelint/v1": mark}})
+    return results
 
 
 def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
@@ -86,7 +102,9 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
 
 
 def _message(finding: Finding) -> str:
-    return f"{finding.message}. Help: {finding.hint}." if finding.hint else finding.message
+    if not finding.hint:
+        return finding.message
+    return f"{finding.message.rstrip('.')}. Help: {finding.hint.rstrip('.')}."
 
 
 def _location(path: str, region: dict[str, int]) -> dict[str, Any]:
