@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from compilelint import registry, runner, suppress
 from compilelint.config import Settings
+from compilelint.errors import did_you_mean
 from compilelint.finding import Finding, Severity, Stats
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
-from compilelint.source.project import SourceError, decode, read_text
+from compilelint.source.project import Project, SourceError, decode, module_name, read_text
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -58,8 +59,23 @@ def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
         stats=outcome.stats,
         errors=outcome.errors,
         problems=selection.problems,
-        notices=selection.notices,
+        notices=selection.notices + _roots_that_are_none(selection.files, settings.roots),
     )
+
+
+def _roots_that_are_none(files: Sequence[Path], roots: Sequence[str]) -> list[str]:
+    """A line for each root that names no function though its module is among the files."""
+    notices = []
+    for root in roots:
+        module, _, wanted = root.partition(":")
+        stems = (module.rpartition(".")[2], "__init__")
+        named = [file for file in files if file.stem in stems and module_name(file)[0] == module]
+        loaded = [found for file in named if (found := Project([file]).load(file)) is not None]
+        known = {function.qualname for found in loaded for function in found.functions}
+        if loaded and wanted not in known:
+            place = display_path(loaded[0].path)
+            notices.append(f'roots: "{root}": no function {wanted} in {place}{did_you_mean(wanted, sorted(known))}')
+    return notices
 
 
 def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:

@@ -76,12 +76,14 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class FixPlan:
-    """A fix of one finding. `edits` is empty until the fix was built (`check` never builds it)."""
+    """A fix of one finding. `edits` is empty until the fix was built (`check` never builds it), or where it could not
+    be: `refused` says why."""
 
     title: str
     applicability: Applicability
     why: str = ""
     edits: tuple[Edit, ...] = ()
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

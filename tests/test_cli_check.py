@@ -157,6 +157,12 @@ def test_configuration_errors(project: Path) -> None:
     assert 'pyproject.toml: [tool.compilelint] unknown key "selct" (did you mean "select"?)' in done.stderr
 
 
+def test_a_root_that_names_no_function_is_told(project: Path) -> None:
+    roots = '["good:f", "bad:g", "elsewhere:f"]'
+    (project / "pyproject.toml").write_text(f"[tool.compilelint]\nroots = {roots}\n", encoding="utf-8")
+    assert check(project)[2] == 'warning: roots: "bad:g": no function g in bad.py\n'
+
+
 def test_suppressions(project: Path) -> None:
     (code, *_) = codes(check(project)[1])
     bad = project / "bad.py"

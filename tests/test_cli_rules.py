@@ -57,7 +57,8 @@ def test_an_unknown_rule_has_neighbours(asked: str, told: str) -> None:
 
 
 def test_rules_lists_all() -> None:
-    lines = run("rules").stdout.splitlines()
+    *lines, empty, legend = run("rules").stdout.splitlines()
+    assert (empty, legend[:24]) == ("", "[*] offers a safe fix, [")
     assert [line.split()[0] for line in lines] == [rule.code for rule in api.rules()]
     entries = json.loads(run("rules", "--output-format", "json").stdout)
     assert [entry["code"] for entry in entries] == [rule.code for rule in api.rules()]

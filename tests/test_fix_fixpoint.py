@@ -190,3 +190,16 @@ def test_fixing_twice_changes_nothing(lines: list[tuple[str, str]]) -> None:
     assert "old(" not in result.after and not result.problems
     assert result.after.count("import torch") == ("old(" in text)
     assert not fix_text("f.py", result.after, calls("old", rename)).changed
+
+
+def test_fixes_that_can_not_be_built_are_told_with_the_reason() -> None:
+    text = "a = old(1)\n"
+
+    def find(text: str) -> Iterator[Finding]:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call):
+                yield finding("f.py", node, (), applicability=Applicability.UNSAFE, refused="it is shared")
+
+    (skipped,) = fix_text("f.py", text, find).skipped
+    assert skipped.refused and not skipped.on_request
+    assert skipped.reason == "can't be rewritten here: it is shared"

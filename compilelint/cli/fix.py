@@ -51,7 +51,8 @@ def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
     fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
     done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
-    left = result.skipped - result.on_request
+    left = result.skipped - result.on_request - result.refused
     more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []
+    more += [f"{result.refused} can't be rewritten here: see --verbose"] if result.refused else []
     more += [f"{left} left: see --verbose"] if left else []
     console.note((done if result.applied else "Nothing to fix.") + (f" ({'; '.join(more)})" if more else ""))

@@ -27,8 +27,8 @@ _SELECTION = (
         "--select",
         multiple=True,
         metavar="CODES",
-        help="Only these rules, comma-separated: codes, beginnings of codes (CL1), names, or ALL. Replaces the configured "
-        "select and ignore.",
+        help="Only these rules, comma-separated: codes, beginnings of codes (CL1), names, or ALL. Replaces the "
+        "configured select and ignore.",
     ),
     click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules; adds to the configured ones."),
     click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out these paths too, as in .gitignore."),

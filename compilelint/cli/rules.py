@@ -34,3 +34,4 @@ def rules(output_format: str) -> None:
     width = max(len(rule.name) for rule in found)
     for rule in found:
         console.write(f"{rule.code}  {console.fix_mark(rule.fixable)} {rule.name:<{width}}  {api.summary(rule)}\n")
+    console.write("\n[*] offers a safe fix, [!] an unsafe one, made with `compilelint fix --unsafe-fixes`.\n")

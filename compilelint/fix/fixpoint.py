@@ -38,6 +38,7 @@ class SkippedFix:
     line: int
     reason: str
     on_request: bool = False  # unsafe fixes, were they asked for, would include it
+    refused: bool = False  # the fix could not be built
 
 
 @dataclass
@@ -190,7 +191,8 @@ def _declined(finding: Finding, unsafe: bool) -> SkippedFix | None:
     if plan.applicability is Applicability.MANUAL:
         return _skipped(finding, plan, "to be done by hand" + (f": {plan.why}" if plan.why else ""))
     if not plan.edits:
-        return _skipped(finding, plan, "the code is not of a form it can rewrite")
+        skipped = _skipped(finding, plan, f"can't be rewritten here: {plan.refused or 'the code is of another form'}")
+        return replace(skipped, refused=True)
     skipped = _skipped(finding, plan, "unsafe" + (f": {plan.why}" if plan.why else ""))
     return replace(skipped, on_request=True)
 

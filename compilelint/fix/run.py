@@ -62,6 +62,11 @@ class FixResult:
         return sum(skip.on_request for file in self.files for skip in file.skipped)
 
     @property
+    def refused(self) -> int:
+        """How many of the skipped could not be built on the code as it stands."""
+        return sum(skip.refused for file in self.files for skip in file.skipped)
+
+    @property
     def problems(self) -> list[str]:
         """What the user should be told on stderr, a line each."""
         return [*self.failures, *(f"{file.path}: {problem}" for file in self.files for problem in file.problems)]
