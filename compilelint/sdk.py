@@ -34,6 +34,7 @@ from compilelint.breaks import (
     tensor_in,
     words,
 )
+from compilelint.deferred import read_after_loop
 from compilelint.engine.events import (
     Accumulate,
     Branch,
@@ -195,6 +196,7 @@ __all__ = [
     "on_host",
     "options",
     "output_report",
+    "read_after_loop",
     "read_before",
     "read_kind",
     "reduce_on_device",

@@ -54,6 +54,7 @@ from compilelint.sdk import (
     Value,
     is_host_number,
     on_device,
+    read_after_loop,
     read_kind,
     tensor_of,
 )
@@ -114,6 +115,8 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
     if any(each_round(n, event, ctx) for n in reads):
         return None
     tensor = tensor_of(value)
+    if (fix := read_after_loop(event, tensor, read, name, added[1], ctx)) is not None:
+        return fix
     counts = tensor is not None and tensor.dtype in ("int", "bool")  # what has no gradient
     number = "int" if counts and added[1] is node and isinstance(node.func, ast.Attribute) else "float"
 

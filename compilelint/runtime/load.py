@@ -63,12 +63,12 @@ class Program:
         return {name: p for name, p in self.named_state() if isinstance(p, torch.nn.Parameter)}
 
     def named_state(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """Parameters and buffers of the modules behind the callable, each once, without torch.compile's prefix."""
+        """What the modules behind the callable would save, each tensor once, without torch.compile's prefix."""
         seen: set[int] = set()
         for index, module in enumerate(self.modules):
             prefix = f"{index}." if len(self.modules) > 1 else ""
-            for name, value in (*module.named_parameters(), *module.named_buffers()):
-                if id(value) not in seen:
+            for name, value in module.state_dict(keep_vars=True).items():
+                if isinstance(value, torch.Tensor) and id(value) not in seen:
                     seen.add(id(value))
                     yield prefix + name.replace("_orig_mod.", ""), value
 
