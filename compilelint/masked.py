@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import masks
+from compilelint.idioms import alike, masks
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Read
@@ -54,7 +54,7 @@ def _compares(mask: ast.expr, base: ast.expr, ctx: Context) -> bool:
     """`x[x > 0]`: a comparison of the tensor itself with a number has its shape."""
     match mask:
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant()]) if isinstance(op, COMPARISONS):
-            return isinstance(base, ast.Name) and ast.dump(left) == ast.dump(base)
+            return isinstance(base, ast.Name) and alike(left, base)
     return False
 
 

@@ -13,6 +13,7 @@ from compilelint.breaks import words
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
+from compilelint.idioms import alike
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -239,7 +240,7 @@ def _length(lower: ast.expr | None, upper: ast.expr | None, ctx: Context) -> ast
         upper = stores[0].value if len(stores) == 1 else None
     if lower is None or not isinstance(upper, ast.BinOp) or not isinstance(upper.op, ast.Add):
         return None
-    if ast.dump(upper.left) != ast.dump(lower) or tensor_of(ctx.value(upper.right)) is not None:
+    if not alike(upper.left, lower) or tensor_of(ctx.value(upper.right)) is not None:
         return None
     return upper.right
 
@@ -399,7 +400,6 @@ def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
     if mask is None or not isinstance(body, ast.Assign) or len(body.targets) != 1 or tensor_of(ctx.value(mask)) is None:
         return None
     target, value = body.targets[0], body.value
-    wanted = ast.dump(mask)
     if isinstance(target, ast.Name):
         fits = (
             isinstance(value, ast.Call)
@@ -408,12 +408,12 @@ def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
             and isinstance(value.func.value, ast.Name)
             and value.func.value.id == target.id
             and bool(value.args)
-            and ast.dump(value.args[0]) == wanted
+            and alike(value.args[0], mask)
         )
     else:
         fits = (
             isinstance(target, ast.Subscript)
-            and ast.dump(target.slice) == wanted
+            and alike(target.slice, mask)
             and isinstance(value, ast.Constant | ast.UnaryOp)
         )
     if not fits:
@@ -559,12 +559,21 @@ def _message(message: ast.expr | None, rw: Rewriter) -> str:
         parts = [part.value if isinstance(part, ast.Constant) else _braced(part) for part in message.values]
         text = "".join(map(str, parts))
     else:
-        text = "assertion failed" if message is None else ast.unparse(message)
+        text = "assertion failed" if message is None else _unparsed(message)
     return '"' + text.replace("\\", "\\\\").replace('"', "'").replace("\n", "\\n") + '"'
 
 
 def _braced(part: ast.expr) -> str:
-    return "{" + ast.unparse(part.value) + "}" if isinstance(part, ast.FormattedValue) else ast.unparse(part)
+    return "{" + _unparsed(part.value) + "}" if isinstance(part, ast.FormattedValue) else _unparsed(part)
+
+
+def _unparsed(node: ast.expr) -> str:
+    from compilelint.fix.errors import CannotFix
+
+    try:
+        return ast.unparse(node)
+    except ValueError as error:  # an int of more digits than Python writes
+        raise CannotFix(str(error)) from None
 
 
 def _assignments(body: Sequence[ast.stmt]) -> list[tuple[str, ast.expr]] | None:

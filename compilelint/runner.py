@@ -159,7 +159,7 @@ def _guarded(part: Part) -> Outcome:
     except UsageProblem:
         raise
     except ImportError as error:  # of ours or of what we need: rules and user code are not imported here
-        raise InstallationError(f"compilelint can't be loaded: {error}; please install it again") from error
+        raise _not_loaded(error) from error
     except Exception as error:  # noqa: BLE001  # the other files must still be reported
         if len(part.paths) > 1:
             outcome = Outcome()
@@ -169,14 +169,20 @@ def _guarded(part: Part) -> Outcome:
         return Outcome(errors=[_failure(part, error)] if part.paths else [])
 
 
+def _not_loaded(error: ImportError) -> InstallationError:
+    return InstallationError(f"compilelint can't be loaded: {error}; please install it again")
+
+
 def _halves(part: Part) -> tuple[Part, Part]:
     middle = len(part.paths) // 2
     return replace(part, paths=part.paths[:middle]), replace(part, paths=part.paths[middle:])
 
 
 def _failure(part: Part, error: BaseException) -> InternalError:
-    from compilelint.analysis import InternalError
-
+    try:
+        from compilelint.analysis import InternalError
+    except ImportError as missing:
+        raise _not_loaded(missing) from missing
     what = "the analysing process died" if isinstance(error, BrokenProcessPool) else f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error))
     return InternalError(path=str(part.paths[0]), line=0, function="", rule="", message=what, traceback=trace)

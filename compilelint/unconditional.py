@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import Const, Device, External, Namespace, Tensor, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import is_number, names_in, target_names
+from compilelint.idioms import alike, is_number, names_in, target_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +148,7 @@ def _renamed(code: str, name: str, new: str) -> str:
     for node in ast.walk(wanted):
         if isinstance(node, ast.Name) and node.id == name:
             node.id = new
-    if ast.dump(ast.parse(text)) != ast.dump(wanted):
+    if not alike(ast.parse(text), wanted):
         raise CannotFix(f"`{name}` can't be renamed here")
     return text
 
@@ -216,7 +216,7 @@ def divide_always(owner: ast.If | ast.IfExp, ctx: Context) -> Fix | None:
         return None
     divisor = full.right
     counted = _count_of(divisor, ctx)
-    if counted is None or ast.dump(counted) != ast.dump(mask) or not _is_zero(empty, ctx):
+    if counted is None or not alike(counted, mask) or not _is_zero(empty, ctx):
         return None
     whole, zero, top = (tensor_of(ctx.value(node)) for node in (full, empty, full.left))
     if whole is None or zero is None or top is None or len({zero.dtype, whole.dtype, None}) > 2:
@@ -328,7 +328,7 @@ def _dropped(test: ast.expr, kept: ast.expr) -> ast.expr | None:
         case (
             ast.Call(func=ast.Attribute(value=bad, attr="any"), args=[], keywords=[]),
             ast.UnaryOp(op=ast.Invert(), operand=ast.Name() as inverted),
-        ) if ast.dump(bad) == ast.dump(inverted):
+        ) if alike(bad, inverted):
             return inverted
     return None
 
@@ -457,7 +457,7 @@ def _is_mask(node: ast.expr, ctx: Context) -> bool:
 
 def _vanishes(node: ast.expr, mask: ast.expr, ctx: Context) -> bool:
     """Whether an expression is zero where no element of a mask is set, given that what it multiplies is finite."""
-    if ast.dump(node) == ast.dump(mask):
+    if alike(node, mask):
         return True
     match node:
         case ast.BinOp(op=ast.Mult() | ast.MatMult()):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from compilelint import api
+from compilelint.config import Settings
 from compilelint.fix.cst import CstFile
 from compilelint.fix.edits import apply_edits
 from compilelint.fix.rewriter import CannotFix, Rewriter
@@ -446,3 +449,21 @@ def test_a_node_of_another_tree_is_refused() -> None:
     other = ast.parse(source).body[0]
     with pytest.raises(CannotFix):
         rw.delete_statement(other)
+
+
+@pytest.mark.parametrize(
+    ("body", "done"),
+    [
+        ("    if x.sum() > HUGE:\n        x = x + 1\n", "x = torch.where(x.sum() > HUGE, x + 1, x)"),
+        ("    assert x.sum() > 0, HUGE\n", ""),
+        ("    if (x > HUGE).any():\n        x = x.masked_fill(x > HUGE, 0)\n", "torch.where"),
+    ],
+)
+def test_an_int_that_python_can_not_write_is_no_internal_error(tmp_path: Path, body: str, done: str) -> None:
+    huge = "0x" + "f" * 5000
+    path = tmp_path / "m.py"
+    text = f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n{body}    return x\n"
+    path.write_text(text.replace("HUGE", huge), encoding="utf-8")
+    run = api.fix([path], Settings(unsafe_fixes=True))
+    assert not run.errors
+    assert done.replace("HUGE", huge) in run.result.diff

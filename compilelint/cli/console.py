@@ -53,12 +53,16 @@ def warn(text: str) -> None:
 
 def note(text: str) -> None:
     """A line for --verbose."""
-    click.echo(click.style(text, dim=True), err=True, color=wants_color(sys.stderr))
+    click.echo(click.style(_shown(text), dim=True), err=True, color=wants_color(sys.stderr))
 
 
 def _tell(label: str, color: str, text: str) -> None:
-    shown = "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
-    click.echo(f"{click.style(label, fg=color, bold=True)}: {shown}", err=True, color=wants_color(sys.stderr))
+    click.echo(f"{click.style(label, fg=color, bold=True)}: {_shown(text)}", err=True, color=wants_color(sys.stderr))
+
+
+def _shown(text: str) -> str:
+    """Without what a terminal would obey."""
+    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
 
 
 def fail(problem: Exception) -> int:
