@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from interpreted import Everything, check, interpret
 
+from compilelint import api
 from compilelint.analysis import Analyser, Analysis, analyse
 from compilelint.config import Settings
 from compilelint.engine.events import Call
@@ -450,3 +451,17 @@ def test_the_standard_library_is_read_soon() -> None:
         lines += len(path.read_bytes().splitlines())
     seconds = time.process_time() - before
     assert lines / seconds > 1_000, f"{lines} lines in {seconds:.1f} s"
+
+
+def test_relative_paths_are_one_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is checked and imported is one module, whatever folder we were started in."""
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text(
+        "import torch\nfrom pkg.b import g\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return g(x)\n"
+    )
+    (package / "b.py").write_text("import torch\n\n\ndef g(x):\n    return x if x.sum() > 0 else -x\n")
+    monkeypatch.chdir(package)
+    found = api.check([Path()], Settings()).findings
+    assert [(f.span.path, f.span.line, f.region.kind) for f in found] == [("b.py", 5, "compiled")]

@@ -74,10 +74,12 @@ class Project:
         self._names: dict[Path, str] = {}
         self._roots: dict[str, Path] = {}  # first component of an import name → directory that holds it
         self._folders: set[Path] = set()
+        self._given: dict[Path, Path] = {}  # absolute → as the caller names it
         self.errors: dict[Path, SourceError] = {}
         for path in paths:
             name, root = module_name(path)
             self._names[path] = name
+            self._given[path.absolute()] = path
             top = name.partition(".")[0]
             self._roots.setdefault(top, root)
             if "." not in name:
@@ -114,7 +116,7 @@ class Project:
         for folder in candidates:
             path = _locate(folder, name)
             if path is not None and (root is not None or top not in sys.stdlib_module_names):
-                module = self._parse(path, name)
+                module = self._parse(self._given.get(path, path), name)
                 break
         self._modules[name] = module
         return module
