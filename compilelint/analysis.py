@@ -256,8 +256,8 @@ class Analyser:
         try:
             report.fix.build(rewriter)
             edits = rewriter.edits()
-        except CannotFix:
-            return replace(finding, fix=None)
+        except CannotFix as error:
+            return replace(finding, fix=replace(finding.fix, edits=(), refused=str(error)))
         return replace(finding, fix=replace(finding.fix, edits=edits))
 
     def _rewriter(self, module: Module, node: ast.AST) -> Rewriter:
