@@ -52,7 +52,7 @@ CAPTURED = frozenset(
         "Failed to trace builtin operator",
     )
 )
-_GENERATED = re.compile(rb"(?i)automatically generated from")
+_GENERATED = re.compile(rb"(?i)automatically generated from\s+(?:[\w./-]*/)?([\w-]+\.py)")
 FEW = 40  # files whose garbage can wait
 
 
@@ -312,21 +312,22 @@ class Analyser:
         return found
 
 
-@lru_cache(maxsize=10_000)
 def is_template(path: Path) -> bool:
-    """Whether files beside this one say that they are generated from it: they run, it does not."""
-    name = path.name.encode()
+    """Whether a file beside this one says that it is generated from it: that one runs, this one does not."""
+    return path.name in _templates(path.parent)
+
+
+@lru_cache(maxsize=4096)
+def _templates(folder: Path) -> frozenset[str]:
+    """The names of the files that others in a folder say they are generated from, in their first lines."""
+    found = set()
     try:
-        siblings = [p for p in path.parent.iterdir() if p.suffix == ".py" and p != path] if b"_" in name else []
-        return any(_GENERATED.search(head := _head(p)) and name in head for p in siblings)
+        for path in folder.glob("*.py"):
+            with path.open("rb") as file:
+                found.update(match.decode() for match in _GENERATED.findall(file.read(1500)))
     except OSError:
-        return False
-
-
-@lru_cache(maxsize=10_000)
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(1500)
+        return frozenset()
+    return frozenset(found)
 
 
 def _unconditional(event: Event, summary: Summary) -> bool:

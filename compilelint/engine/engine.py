@@ -78,7 +78,7 @@ class Engine:
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
         self._active: dict[FunctionInfo, int] = {}
         self._asks: dict[FunctionInfo, bool] = {}
-        self._operators: dict[str, dict[str, bool]] = {}
+        self._operators: dict[Module, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -317,9 +317,9 @@ class Engine:
 
     def unregistered(self, qualified: object, module: Module) -> bool:
         """Whether a custom operator is defined in a module, and without a fake implementation."""
-        known = self._operators.get(module.name)
+        known = self._operators.get(module)
         if known is None:
-            known = self._operators[module.name] = operators(module)
+            known = self._operators[module] = operators(module)
         return known.get(qualified) is False if isinstance(qualified, str) else False
 
     def asks_compiling(self, function: Function, depth: int = 0) -> bool:
