@@ -320,7 +320,7 @@ def is_template(path: Path) -> bool:
 @lru_cache(maxsize=4096)
 def _templates(folder: Path) -> frozenset[str]:
     """The names of the files that others in a folder say they are generated from, in their first lines."""
-    found = set()
+    found: set[str] = set()
     try:
         for path in folder.glob("*.py"):
             with path.open("rb") as file:
