@@ -120,8 +120,16 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
     counts = tensor is not None and tensor.dtype in ("int", "bool")  # what has no gradient
     number = "int" if counts and added[1] is node and isinstance(node.func, ast.Attribute) else "float"
 
+    loop = event.site.loops[-1].node if event.site.loops else None
+    in_text = ctx.python < (3, 12) and any(has_above(use, ast.JoinedStr, ctx) for use in reads)
+    if in_text and (loop is None or any(has_above(use, loop, ctx) for use in reads)):
+        return None  # before Python 3.12 nothing in an f-string can be replaced
+
     def build(rw: Rewriter) -> None:
         rw.replace(node, rw.code(read) if counts or is_detached(read) else f"{rw.operand(read)}.detach()")
+        if in_text and isinstance(loop, ast.stmt):
+            rw.insert_after(loop, f"{name} = {number}({name})")
+            return
         for use in reads:
             if not is_converted(use, number, ctx):
                 rw.replace(use, f"{number}({name})")
@@ -214,6 +222,15 @@ def each_round(use: ast.Name, event: Event, ctx: Context) -> bool:
         node = ctx.parent(node)
         gated = gated or isinstance(node, ast.If)
     return loop is not None and node is loop and not gated
+
+
+def has_above(node: ast.AST | None, wanted: ast.AST | type[ast.AST], ctx: Context) -> bool:
+    """Whether a node, or a node of a type, stands above another."""
+    while node is not None:
+        if node is wanted or (isinstance(wanted, type) and isinstance(node, wanted)):
+            return True
+        node = ctx.parent(node)
+    return False
 
 
 def is_converted(use: ast.Name, number: str, ctx: Context) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from compilelint.engine.events import Call, Convert
+from compilelint.engine.events import Call, Convert, Loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry
 from compilelint.engine.usage import PROOF
@@ -273,8 +273,12 @@ class Calls(Frame):
         return result
 
     def _in_loop_module(self) -> None:
-        for loop in self.loops:
+        if (loop := self._own_loop()) is not None:
             loop.calls_module = True
+
+    def _own_loop(self) -> Loop | None:
+        """The loop whose rounds are the steps: the innermost one. A loop of epochs around it runs seldom."""
+        return next((loop for loop in reversed(self.loops) if loop.kind != "comprehension"), None)
 
     def function_value(self, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         info = self.module.function_of.get(node)
@@ -359,7 +363,7 @@ class Calls(Frame):
             link = link.parent
 
     def _training(self) -> None:
-        for loop in self.loops:
+        if (loop := self._own_loop()) is not None:
             loop.trains = True
 
     def _tell_call(

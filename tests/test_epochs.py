@@ -1,0 +1,48 @@
+"""A loop of epochs around the steps: what it reads once an epoch is no metric of each step, and where sums are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from compilelint import api
+from compilelint.config import Settings
+
+CODE = """import torch
+from torch import nn
+
+
+def train(epochs: int, batches: list[torch.Tensor], opt: torch.optim.Optimizer) -> list[float]:
+    model = nn.Linear(3, 3)
+    history = []
+    for epoch in range(epochs):
+        running = 0.0
+        for x in batches:
+            loss = model(x).sum()
+            loss.backward()
+            opt.step()
+            running += loss.item()
+        print(f"epoch {epoch}: {running / 10:.4f}")
+        history.append(loss.item())
+    return history
+"""
+FIXED = CODE.replace("running += loss.item()", "running += loss.detach()").replace(
+    '        print(f"epoch', '        running = float(running)\n        print(f"epoch'
+)
+
+
+def test_only_the_steps_are_hot(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(CODE)
+    found = api.check([path], Settings()).findings
+    assert [(f.code, f.span.line) for f in found] == [("CL204", 14)]
+
+
+def test_a_sum_shown_in_an_f_string_is_read_behind_the_loop(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(CODE)
+    settings = replace(Settings(), python=(3, 11), unsafe_fixes=True)
+    api.fix([path], settings, apply=True)
+    assert path.read_text() == FIXED
+    api.fix([path], settings, apply=True)
+    assert path.read_text() == FIXED
