@@ -118,7 +118,8 @@ class Analyser:
         self.result.findings = one_per_site(found)
         self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
-        self.result.unreadable = {p: e for p, e in self.project.errors.items() if p in set(self.paths)}
+        asked = set(self.paths)
+        self.result.unreadable = {p: e for p, e in self.project.errors.items() if p in asked}
         return self.result
 
     def _interpret(self, module: Module) -> None:
@@ -233,18 +234,11 @@ class Analyser:
     def _effects(self, claimed: Sequence[Effect], context: SiteContext, site: Site, rule: Rule) -> tuple[Effect, ...]:
         """Those of a site's effects that matter where it stands."""
         kind = context.region.kind
-        kept = []
-        for effect in EFFECTS:
-            if effect not in claimed:
-                continue
-            if effect == "graph-break" and not context.compiled:
-                continue
-            if kind == "cold" and effect != "graph-break" and not context.compiled and not rule.in_setup:
-                continue
-            if kind == "compiled" and "not-compiling" in site.gates:
-                continue
-            kept.append(effect)
-        return tuple(kept)
+        if kind == "compiled" and "not-compiling" in site.gates:
+            return ()
+        breaks = context.compiled
+        elsewhere = kind != "cold" or breaks or rule.in_setup
+        return tuple(e for e in EFFECTS if e in claimed and (breaks if e == "graph-break" else elsewhere))
 
     def _built(self, finding: Finding, report: Report, summary: Summary) -> Finding:
         """The finding with its fix's edits; without a fix when the code at hand can't be rewritten."""
@@ -276,16 +270,13 @@ class Analyser:
         steps: list[TraceStep] = []
         for link in value.origin.chain():
             line = getattr(link.node, "lineno", 1)
-            text = f"`{source_of(self._module(link.path), link.node, 48)}` {link.why}"
+            text = f"`{source_of(self._by_path.get(link.path), link.node, 48)}` {link.why}"
             if len(steps) > 1 and (steps[-1].path, steps[-1].line) == (link.path, line):
                 steps.pop()
             step = TraceStep(link.path, line, text)
             if step not in steps:
                 steps.append(step)
         return tuple(steps)
-
-    def _module(self, path: str) -> Module | None:
-        return self._by_path.get(path)
 
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
         """Every expression's value in a context: it is interpreted once more, and remembered."""

@@ -471,8 +471,10 @@ class Expressions(Calls):
                 truth = self.truth(operand, kind, owner)
                 return None if truth is None else not truth
         value = self.evaluate(node)
-        if self._testable(value) and self.wants(Branch):
-            self.emit(Branch(node, self.site, self.statement, value, kind, owner))
+        if self._testable(value):
+            self.waited = True
+            if self.wants(Branch):
+                self.emit(Branch(node, self.site, self.statement, value, kind, owner))
         return self.truth_of(value)
 
     def _keep_walrus(self, node: ast.AST, saved: Env | None, inner: Env | None) -> None:

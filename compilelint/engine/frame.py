@@ -39,6 +39,7 @@ class Frame:
         self.statement: ast.stmt = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
         self.globals: set[str] = set()
         self.paths: set[str] = set()  # the dotted names among those ever bound
+        self.waited = False  # whether a truth test has read the device since this was last set to False
         self._site: Site | None = None
 
     @property

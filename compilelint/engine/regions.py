@@ -50,9 +50,10 @@ class Regions:
         self._setup = _setup_only(summaries, engine.references)
         self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
-        self._spread("compiled", self._compiled_roots(summaries, set(roots)) + (forwards if modules else []))
+        split_roots = self._compiled_roots(summaries, set(roots), fullgraph=False)
+        self._spread("compiled", split_roots + (forwards if modules else []))
         split = set(self.regions)
-        self._spread("compiled", self._fullgraph_roots(summaries))
+        self._spread("compiled", self._compiled_roots(summaries, set(), fullgraph=True))
         self.fullgraph = set(self.regions) - split
         self._spread("forward", forwards)
         self._spread("step", self._step_roots(summaries))
@@ -113,13 +114,22 @@ class Regions:
     def _in_tensor_code(self, caller: Summary, site: Site) -> bool:
         return not caller.trains or any(loop.is_step for loop in site.loops)
 
-    def _compiled_roots(self, summaries: list[Summary], names: set[str]) -> list[tuple[Summary, str]]:
-        roots = [(s, "is passed to torch.compile") for s, fullgraph in self.engine.compile_roots if not fullgraph]
+    def _compiled_roots(
+        self, summaries: list[Summary], names: set[str], *, fullgraph: bool
+    ) -> list[tuple[Summary, str]]:
+        """What torch.compile enters, with fullgraph=True or without; settings and hooks go with the latter."""
+        entry = "fullgraph" if fullgraph else "split"
+
+        def why(plain: str) -> str:
+            return "is compiled with fullgraph=True" if fullgraph else plain
+
+        compiled = [s for s, whole in self.engine.compile_roots if whole is fullgraph]
+        roots = [(s, why("is passed to torch.compile")) for s in compiled]
         for summary in summaries:
             roots += [
-                (edge.callee, "is compiled where it is called")
+                (edge.callee, why("is compiled where it is called"))
                 for edge in summary.edges
-                if edge.compiled == "split" and not edge.disabled
+                if edge.compiled == entry and not edge.disabled
             ]
             info = summary.info
             if info is None:
@@ -128,24 +138,10 @@ class Regions:
                 roots.append((summary, "is named as a compile root in the settings"))
             elif info.decorators:
                 value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
-                if isinstance(value, Compiled) and not value.fullgraph:
-                    roots.append((summary, "is decorated with torch.compile"))
-        for instance, hook in self.engine.hooks:
-            compiled = {s.info.cls for s, _ in roots if s.info is not None and s.info.cls is not None}
-            if instance.info in compiled or any(s.info is not None for s, _ in roots):
-                roots.append((hook, "is a hook of a compiled module"))
-        return roots
-
-    def _fullgraph_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
-        why = "is compiled with fullgraph=True"
-        roots = [(s, why) for s, fullgraph in self.engine.compile_roots if fullgraph]
-        for summary in summaries:
-            roots += [(e.callee, why) for e in summary.edges if e.compiled == "fullgraph" and not e.disabled]
-            info = summary.info
-            if info is not None and info.decorators:
-                value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
-                if isinstance(value, Compiled) and value.fullgraph:
-                    roots.append((summary, why))
+                if isinstance(value, Compiled) and value.fullgraph is fullgraph:
+                    roots.append((summary, why("is decorated with torch.compile")))
+        if not fullgraph and any(s.info is not None for s, _ in roots):
+            roots += [(hook, "is a hook of a compiled module") for _, hook in self.engine.hooks]
         return roots
 
     def _forward_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:

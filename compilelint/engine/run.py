@@ -90,12 +90,13 @@ class Run(Expressions):
         self.gates = gates
 
     def _if(self, node: ast.If) -> None:
+        self.waited = False
         truth = self.truth(node.test, "if", node)
+        waits = self.waited
         before = self.env
         if before is None:
             return
         gates = self.gates
-        waits = self._testable(self.peek(node.test))
         ends: list[Env | None] = []
         left: list[frozenset[str]] = []
         self.branches += 1
