@@ -140,6 +140,7 @@ def _gravest_first(finding: Finding) -> tuple[object, ...]:
         len(finding.trace),
         finding.region.root,
         finding.message,
+        [(step.path, step.line, step.text) for step in finding.trace],  # whichever process was done first
     )
 
 

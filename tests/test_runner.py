@@ -14,7 +14,7 @@ import pytest
 from compilelint import runner
 from compilelint.config import Settings
 from compilelint.errors import InstallationError
-from compilelint.finding import Finding, Region, RegionKind, Severity, Span, one_per_site
+from compilelint.finding import Finding, Region, RegionKind, Severity, Span, TraceStep, one_per_site
 from compilelint.registry import HEADINGS
 from compilelint.runner import Outcome, Part, run
 
@@ -37,6 +37,12 @@ def test_order_does_not_matter() -> None:
     found = [finding(Severity.ERROR, "compiled", "sync", root=root) for root in ("m:b", "m:a")]
     assert one_per_site(found) == one_per_site(found[::-1])
     assert one_per_site(found)[0].region.root == "m:a"
+
+
+def test_nor_does_it_for_reasons() -> None:
+    base = finding(Severity.WARNING, "library", "sync")
+    found = [replace(base, trace=(TraceStep(path, 1, "t"),)) for path in ("b.py", "a.py")]
+    assert one_per_site(found) == one_per_site(found[::-1]) == [found[1]]
 
 
 def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
