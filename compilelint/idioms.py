@@ -37,7 +37,7 @@ STATE = ("no_grad", "inference_mode")
 
 def in_step(event: Event, ctx: Context) -> bool:
     """Whether the site runs once a step: in a loop that trains, evaluates or decodes, or in what such a loop calls."""
-    return ctx.region.kind == "step" or any(loop.is_step for loop in event.site.loops)
+    return ctx.region.kind == "step" or event.site.in_step
 
 
 def enclosing(event: Event, ctx: Context, *kinds: type[ast.AST]) -> ast.AST | None:

@@ -281,6 +281,33 @@ REGIONS = {
             for name in names:
                 time.time()  # cold
         """,
+    "steps behind a call": """
+        def forward_step(model: nn.Module, x):
+            time.time()  # step
+            return model(x)
+
+        def training_step(model, x: Tensor):
+            time.time()  # step
+            forward_step(model, x).sum().backward()
+
+        def epoch(model, batches):
+            time.time()  # cold
+            for x in batches:
+                training_step(model, x)
+                time.time()  # step
+
+        def run(model: nn.Module, batches, epochs: int):
+            for _ in range(epochs):
+                epoch(model, batches)
+                time.time()  # library
+        """,
+    "a trainer's backward": """
+        def run(accelerator, batches, loss_of):
+            for x in batches:
+                accelerator.backward(loss_of(x))
+                time.time()  # step
+            time.time()  # cold
+        """,
     "an optimizer of one's own": """
         class Mine(torch.optim.Optimizer):
             def step(self, closure=None):

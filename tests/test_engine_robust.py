@@ -343,6 +343,35 @@ def test_imports_of_all_kinds(tmp_path: Path, files: dict[str, str]) -> None:
     assert not result.errors, result.errors[0].traceback
 
 
+def test_many_stars_are_read_soon(tmp_path: Path) -> None:
+    """Ten layers of four modules, each of which imports all names of the four below: a million ways to the bottom."""
+    files = {f"m0_{i}.py": f"import torch\ny{i} = torch.ones(2)\n" for i in range(4)}
+    for layer in range(1, 10):
+        stars = "".join(f"from m{layer - 1}_{i} import *\n" for i in range(4))
+        files |= {f"m{layer}_{i}.py": f"{stars}a = absent{i}\n" for i in range(4)}
+    files["top.py"] = "from m9_3 import *\n\n\ndef f():\n    for _ in y2:\n        y2.item()\n        absent()\n"
+    start = time.perf_counter()
+    found = analysed(tmp_path, files)
+    assert not found.errors
+    assert time.perf_counter() - start < 20
+
+
+def test_the_later_star_wins(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("import torch\nx = torch.ones(2)\n_hidden = torch.ones(2)\n")
+    (tmp_path / "two.py").write_text("x = 1\n")
+    check(
+        """
+        from one import *
+        from two import *
+
+        def f():
+            reveal(x)  # 1
+            reveal(_hidden)  # ?
+        """,
+        path=tmp_path / "main.py",
+    )
+
+
 def test_imports_are_followed(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "__init__.py").write_text("from .layers import *\nfrom .layers import Block as Renamed\n")

@@ -46,3 +46,11 @@ def test_a_sum_shown_in_an_f_string_is_read_behind_the_loop(tmp_path: Path) -> N
     assert path.read_text() == FIXED
     api.fix([path], settings, apply=True)
     assert path.read_text() == FIXED
+
+
+def test_a_script_is_no_rare_program(tmp_path: Path) -> None:
+    """What runs under `__name__ == "__main__"` runs once; the steps of the loops that it calls do not."""
+    path = tmp_path / "train.py"
+    path.write_text(CODE + '\n\nif __name__ == "__main__":\n    print(train(3, [], None))\n')
+    found = api.check([path], Settings()).findings
+    assert [(f.code, f.span.line, f.severity.name) for f in found] == [("CL204", 14, "WARNING")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from compilelint.engine.events import Call, Convert, Loop
+from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry
 from compilelint.engine.usage import PROOF
@@ -83,8 +83,11 @@ class Calls(Frame):
             return UNKNOWN
         callee = self.evaluate(func)
         arguments = self.arguments(node)
-        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in PROOF:
-            callee = self._proved(func)
+        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
+            if func.attr == "backward" and arguments.args:
+                self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
+            elif func.attr in PROOF:
+                callee = self._proved(func)
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
@@ -273,12 +276,7 @@ class Calls(Frame):
         return result
 
     def _in_loop_module(self) -> None:
-        if (loop := self._own_loop()) is not None:
-            loop.calls_module = True
-
-    def _own_loop(self) -> Loop | None:
-        """The loop whose rounds are the steps: the innermost one. A loop of epochs around it runs seldom."""
-        return next((loop for loop in reversed(self.loops) if loop.kind != "comprehension"), None)
+        (own_loop(self.loops) or self.summary.body).calls_module = True
 
     def function_value(self, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         info = self.module.function_of.get(node)
@@ -363,8 +361,7 @@ class Calls(Frame):
             link = link.parent
 
     def _training(self) -> None:
-        if (loop := self._own_loop()) is not None:
-            loop.trains = True
+        (own_loop(self.loops) or self.summary.body).trains = True
 
     def _tell_call(
         self, target: str, arguments: Arguments, receiver: Value | None, result: Value, node: ast.AST

@@ -12,27 +12,38 @@ from dataclasses import dataclass, field
 
 from compilelint.engine.values import UNKNOWN, Value
 
+RARE = frozenset(("every-n", "once", "main"))
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Rounds:
+    """What happens in a loop, or in a function's body outside its loops; filled in while that is interpreted.
+
+    `trains`: backward, an optimizer's step; `calls_module`: an nn.Module or model is called; `loads`: iterates a
+    DataLoader.
+    """
+
+    trains: bool = False
+    calls_module: bool = False
+    loads: bool = False
+
+    @property
+    def is_step(self) -> bool:
+        return self.trains or self.calls_module or self.loads
+
 
 @dataclass(slots=True, eq=False)
-class Loop:
-    """A loop around a site, filled in while its body is interpreted.
-
-    `kind` is "for", "while" or "comprehension"; `iterated` what a `for` runs over. The flags say what happens in it:
-    `trains` (backward, an optimizer's step), `calls_module` (an nn.Module or model is called), `loads` (iterates a
-    DataLoader), `decodes` (samples a token and feeds it back).
-    """
+class Loop(Rounds):
+    """A loop around a site. `kind` is "for", "while" or "comprehension"; `iterated` what a `for` runs over."""
 
     node: ast.AST
     kind: str
     iterated: Value = UNKNOWN
-    trains: bool = False
-    calls_module: bool = False
-    loads: bool = False
-    decodes: bool = False
 
-    @property
-    def is_step(self) -> bool:
-        return self.trains or self.calls_module or self.loads or self.decodes
+
+def own_loop(loops: Sequence[Loop]) -> Loop | None:
+    """The loop whose rounds are the steps: the innermost one. A loop of epochs around it runs seldom."""
+    return next((loop for loop in reversed(loops) if loop.kind != "comprehension"), None)
 
 
 @dataclass(slots=True, frozen=True)
@@ -49,6 +60,10 @@ class Site:
     loops: tuple[Loop, ...] = ()
     gates: frozenset[str] = frozenset()
     protected: bool = False
+
+    @property
+    def in_step(self) -> bool:
+        return any(loop.is_step for loop in self.loops)
 
 
 @dataclass(slots=True, eq=False)

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from compilelint.engine import steps
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import Site
+from compilelint.engine.events import RARE, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, Function, Instance, Tensor, walk
 from compilelint.finding import Region, RegionKind
@@ -21,7 +22,6 @@ SETUP = frozenset(
     extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
     _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
 )
-RARE = frozenset(("every-n", "once", "main"))
 STEPS = frozenset("training_step validation_step test_step predict_step".split())
 
 
@@ -47,6 +47,7 @@ class Regions:
         self.regions: dict[Summary, Region] = {}
         self.looped: dict[Summary, str] = {}
         summaries = engine.summaries()
+        steps.mark(summaries)
         self._setup = _setup_only(summaries, engine.references)
         self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
@@ -71,7 +72,7 @@ class Regions:
             self._at(summary, site),
             self.looped.get(summary, ""),
             summary in self.fullgraph,
-            summary.info is not None and summary.info in self._rare,
+            summary.info in self._rare and not site.in_step,
         )
 
     def _at(self, summary: Summary, site: Site) -> Region:
@@ -79,7 +80,7 @@ class Regions:
         region = self.of(summary)
         if RANK[region.kind] >= RANK["forward"]:
             return region
-        if any(loop.is_step for loop in site.loops):
+        if site.in_step:
             return Region("step", summary.name, "runs at each step of this loop")
         if summary.trains and region.kind != "step":
             return Region("cold", summary.name, "stands beside the training loop, not in it")
@@ -112,7 +113,7 @@ class Regions:
                 queue.append(callee)
 
     def _in_tensor_code(self, caller: Summary, site: Site) -> bool:
-        return not caller.trains or any(loop.is_step for loop in site.loops)
+        return not caller.trains or site.in_step
 
     def _compiled_roots(
         self, summaries: list[Summary], names: set[str], *, fullgraph: bool
@@ -168,7 +169,7 @@ class Regions:
             roots += [
                 (edge.callee, f"is called at each step of a loop in {summary.name}")
                 for edge in summary.edges
-                if any(loop.is_step for loop in edge.site.loops) and not RARE & edge.site.gates
+                if edge.site.in_step and not RARE & edge.site.gates
             ]
         return [(s, why) for s, why in roots if s.info is not None and s.info not in self._setup]
 
@@ -210,15 +211,15 @@ def _holds_tensor(value: object) -> bool:
     )
 
 
-def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo]:
-    """Functions all of whose known calls are gated to every N-th step, or come from such functions."""
+def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
+    """Functions all of whose known calls are gated to every N-th step, or come from such, outside their step loops."""
     calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
     for summary in summaries:
         for edge in summary.edges:
             if edge.callee.info is not None and edge.callee.info is not summary.info:
-                gated = bool(RARE & edge.site.gates)
-                calls.setdefault(edge.callee.info, []).append((summary.info, gated))
-    rare: set[FunctionInfo] = set()
+                caller = None if edge.site.in_step else summary.info
+                calls.setdefault(edge.callee.info, []).append((caller, bool(RARE & edge.site.gates)))
+    rare: set[FunctionInfo | None] = set()
     changed = True
     while changed:
         changed = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Value, join
@@ -35,16 +36,11 @@ class Scope:
             return UNKNOWN
         statements = self.module.bindings.get(name)
         if statements is None:
-            self.pending.add(name)  # stars may import each other
-            try:
-                for star in self.stars:
-                    source = self._imported(star)
-                    if source is not None and (value := self.engine.scope(source).own(name)) is not None:
-                        self.known[name] = value
-                        return value
-            finally:
-                self.pending.discard(name)
-            return External(name) if name in BUILTINS else UNKNOWN
+            value = self._starred(name)
+            if value is None:
+                value = External(name) if name in BUILTINS else UNKNOWN
+            self.known[name] = value
+            return value
         if name in self.module.shared:
             return UNKNOWN
         self.pending.add(name)
@@ -59,11 +55,31 @@ class Scope:
         return value
 
     def own(self, name: str) -> Value | None:
-        """The value of a name this module binds itself; None where it binds none of that name."""
-        if name in self.module.bindings or self.stars:
-            value = self.lookup(name)
-            return value if name in self.module.bindings or not isinstance(value, External | type(UNKNOWN)) else None
+        """The value of a name that this module binds, itself or by a star; None where it binds none of that name."""
+        return self.lookup(name) if name in self.module.bindings else self._starred(name)
+
+    def _starred(self, name: str) -> Value | None:
+        """The value of a name that some `from … import *` binds; None where none does."""
+        for module in self.starred:
+            if name in module.bindings and (not name.startswith("_") or "__all__" in module.bindings):
+                self.pending.add(name)  # stars may import each other
+                try:
+                    return self.engine.scope(module).lookup(name)
+                finally:
+                    self.pending.discard(name)
         return None
+
+    @cached_property
+    def starred(self) -> list[Module]:
+        """The modules whose names stars bring in, through any number of stars: of two, the later import wins."""
+        found = {self.module.path: self.module}
+        waiting = [self]
+        while waiting:
+            scope = waiting.pop()
+            found[scope.module.path] = scope.module
+            sources = [source for star in scope.stars if (source := scope._imported(star)) is not None]
+            waiting += [self.engine.scope(source) for source in sources if source.path not in found]
+        return list(found.values())[1:]
 
     def static(self, node: ast.expr) -> Value:
         """The value of a dotted name, without interpreting anything."""

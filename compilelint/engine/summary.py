@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Literal
 
-from compilelint.engine.events import Event, Loop, Site
+from compilelint.engine.events import Event, Loop, Rounds, Site
 from compilelint.engine.values import UNKNOWN, Value
 from compilelint.source.module import FunctionInfo, Module
 
@@ -42,6 +42,7 @@ class Summary:
     events: list[Event] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
+    body: Rounds = field(default_factory=Rounds)  # what happens outside the loops
     values: dict[ast.AST, Value] | None = None  # every expression's value, kept only when explaining or fixing
     done: bool = False
     closure: object | None = None
