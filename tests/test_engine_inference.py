@@ -6,6 +6,25 @@ import pytest
 from interpreted import check
 
 CASES = {
+    # -- hooks -------------------------------------------------------------------------------------------------------
+    "what hooks are given": """
+        def plain(module, args, output):
+            reveal(output.abs())  # ? / tensor
+
+        def pre(module, args, kwargs):
+            reveal("mask" in kwargs)  # bool
+
+        def whole(module, args, kwargs, output):
+            reveal(output)  # ? / tensor float
+
+        class Net(nn.Module):
+            def __init__(self, other: nn.Module):
+                super().__init__()
+                other.register_forward_hook(plain)
+                other.register_forward_pre_hook(pre, with_kwargs=True)
+                self.layer = nn.Linear(1, 1)
+                self.layer.register_forward_hook(whole, with_kwargs=True)
+        """,
     # -- annotations -------------------------------------------------------------------------------------------------
     "annotated tensors": """
         def f(a: torch.Tensor, b: Tensor, c: "torch.Tensor", d: torch.LongTensor, e: torch.nn.Parameter, g: "Tensor"):

@@ -59,6 +59,10 @@ class Arguments:
         self.starred = starred
         self.node = node
 
+    @classmethod
+    def none(cls) -> Arguments:
+        return cls([], {}, False, None)
+
     def get(self, position: int, name: str) -> Value | None:
         if name in self.kwargs:
             return self.kwargs[name]
@@ -91,7 +95,7 @@ class Calls(Frame):
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
-            objects.hook(self, Instance(None, "torch.nn.Module"), arguments.args[0], node)
+            objects.hook(self, Instance(None, "torch.nn.Module"), func.attr, arguments, node)
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
@@ -408,7 +412,7 @@ class Calls(Frame):
             kinds = method.decorators
             function = self.engine.class_attribute(info, name, instance)
             if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
-                return self.call(function, Arguments([], {}, False, None), node)
+                return self.call(function, Arguments.none(), node)
             return function
         found = self.engine.class_attribute(info, name, instance)
         if not isinstance(found, Unknown):
@@ -461,9 +465,7 @@ class Calls(Frame):
                 if value.info is not None:
                     iterator = self.engine.method(value.info, "__iter__")
                     if iterator is not None:
-                        result = self.call_function(
-                            Function(iterator, bound=value), Arguments([], {}, False, None), node
-                        )
+                        result = self.call_function(Function(iterator, bound=value), Arguments.none(), node)
                         return result.any_item() if isinstance(result, Seq) else UNKNOWN
                 return UNKNOWN
             case Const(value=str()) | Scalar(type="str"):

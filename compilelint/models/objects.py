@@ -205,7 +205,7 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         return _register(run, instance, name, arguments, node)
     if name.endswith("_hook") and arguments.args:
-        hook(run, instance, arguments.args[0], node)
+        hook(run, instance, name, arguments, node)
         return Instance(None, "torch.utils.hooks.RemovableHandle")
     if name == "compile":
         run.engine.add_compile_root(instance)
@@ -277,24 +277,31 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     return NONE
 
 
-def hook(run: Calls, instance: Instance, function: Value, node: ast.AST) -> None:
-    """A hook runs whenever its module does."""
+def hook(run: Calls, instance: Instance, name: str, arguments: Arguments, node: ast.AST) -> None:
+    """`module.register_…_hook(function)`: a hook runs whenever its module does."""
+    function = arguments.args[0]
     if isinstance(function, Function):
-        output = Tensor(origin=run.origin(node, "is what a hook is given"))
-        summary = run.engine.call(function, _hook_arguments(run, function, output))
+        summary = run.engine.call(function, _hook_arguments(run, instance, name, arguments, function, node))
         run.engine.hooks.append((instance, summary))
 
 
-def _hook_arguments(run: Calls, function: Function, output: Tensor) -> dict[str, Value]:
-    """A hook's parameters: the module, what goes in, and last what comes out, unless its annotations say more."""
+def _hook_arguments(
+    run: Calls, instance: Instance, name: str, arguments: Arguments, function: Function, node: ast.AST
+) -> dict[str, Value]:
+    """A hook's parameters: what its annotations say, else by place: the module, its arguments, its output."""
     plain = [a.arg for a in function.info.node.args.posonlyargs + function.info.node.args.args]
     if function.bound is not None:
         del plain[:1]
+    given: list[Value] = [instance, UNKNOWN]
+    if "with_kwargs" in arguments.kwargs:
+        given.append(Map(None, Scalar("str"), UNKNOWN))
+    if name == "register_forward_hook":
+        module = instance.external or "torch.nn.Module"
+        given.append(nn.call(run, module, instance, arguments.none(), node))
     known = dict(run.engine.parameters(function.info))
-    arguments = {name: value for name, value in known.items() if function.bound is None or name in plain}
-    if len(plain) >= 3 and isinstance(arguments.get(plain[2]), Unknown):
-        arguments[plain[2]] = output
-    return arguments
+    result = {name: value for name, value in known.items() if function.bound is None or name in plain}
+    result |= {n: value for n, value in zip(plain, given, strict=False) if isinstance(result.get(n), Unknown)}
+    return result
 
 
 def call(run: Calls, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:
