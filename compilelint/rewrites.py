@@ -29,7 +29,6 @@ ELEMENTWISE = frozenset(
 )
 # They read what they are given on the host.
 READS = frozenset(words("tensor as_tensor item tolist cpu numpy nonzero"))
-LONGEST_LINE = 110
 TORCH_MATH = frozenset(words("sqrt exp log log2 log10 log1p sin cos tan tanh floor ceil fabs erf"))
 # Where the branch not taken may have an infinite derivative, `where` turns its gradient into NaN.
 FRAGILE = frozenset(words("acos asin atanh log log2 log10 log1p norm pow reciprocal rsqrt sqrt div"))
@@ -85,8 +84,6 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
             good = _negated(dynamic[0], rw, ctx) if len(dynamic) == 1 else f"~{_all_of(parts, rw)}"
         name = rw.name_for("torch._assert_async")
         text = f"{name}({good}, {_message(message, rw)})"
-        if "\n" not in text and owner.col_offset + len(text) > LONGEST_LINE:
-            text = f"{name}(\n    {good},\n    {_message(message, rw)},\n)"
         if static and isinstance(owner, ast.Assert):
             rw.replace_statement(owner, f"assert {' and '.join(map(rw.text, static))}\n{text}")
         elif static:

@@ -454,7 +454,7 @@ def test_a_node_of_another_tree_is_refused() -> None:
 @pytest.mark.parametrize(
     ("body", "done"),
     [
-        ("    if x.sum() > HUGE:\n        x = x + 1\n", "x = torch.where(x.sum() > HUGE, x + 1, x)"),
+        ("    if x.sum() > HUGE:\n        x = x + 1\n", "x.sum() > HUGE,"),
         ("    assert x.sum() > 0, HUGE\n", ""),
         ("    if (x > HUGE).any():\n        x = x.masked_fill(x > HUGE, 0)\n", "torch.where"),
     ],

@@ -239,7 +239,10 @@ class Engine:
             self._attr_pending[(info, name)] = value if value is not None else UNKNOWN
             try:
                 for writer in writers:
-                    written = self._writes(writer).get(name, UNKNOWN)
+                    writes, complete = self._writes(writer)
+                    if name not in writes and not complete and value is not None:
+                        continue  # it asks for another attribute that it sets itself: what it adds here comes later
+                    written = writes.get(name, UNKNOWN)
                     value = written if value is None else join(value, written)
             finally:
                 del self._attr_pending[(info, name)]
@@ -250,18 +253,21 @@ class Engine:
             self._lazy_attrs[(info, name)] = result
         return result
 
-    def _writes(self, writer: FunctionInfo) -> Mapping[str, Value]:
-        """The attributes that a method sets. One that is being interpreted just now is looked at aside, silently."""
+    def _writes(self, writer: FunctionInfo) -> tuple[Mapping[str, Value], bool]:
+        """The attributes that a method sets, and whether these are all of them.
+
+        A method that is being interpreted just now is looked at aside, silently.
+        """
         from compilelint.engine.run import Run
 
         known = self._generic.get(writer)
         if known is not None and known.done:
-            return known.self_writes
+            return known.self_writes, True
         probe = self._probes.get(writer)
         if probe is None:
             if self.depth >= MAX_CALL_DEPTH:
                 self.hit("call depth")
-                return {}
+                return {}, True
             probe = Summary(writer.module, writer, dict(self.parameters(writer)), bound=self.receiver(writer))
             self._probes[writer] = probe
             self.depth += 1
@@ -269,9 +275,10 @@ class Engine:
                 run = Run(self, probe)
                 run.silent = 1
                 run.execute()
+                probe.done = True
             finally:
                 self.depth -= 1
-        return probe.self_writes
+        return probe.self_writes, probe.done
 
     def fields(self, info: ClassInfo) -> list[str]:
         """The annotated fields of a dataclass or named tuple, in order."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from compilelint.fix import layout
 from compilelint.fix.edits import LineIndex
 from compilelint.fix.errors import CannotFix
+from compilelint.fix.folding import width_of
 
 if TYPE_CHECKING:
     import libcst
@@ -64,6 +65,11 @@ class CstFile:
     def unit(self) -> str:
         """One level of indentation."""
         return layout.block_unit(self.text)
+
+    @cached_property
+    def width(self) -> int:
+        """The length that lines of new code should not exceed."""
+        return width_of(self.text)
 
     @cached_property
     def line_set(self) -> frozenset[str]:

@@ -99,6 +99,11 @@ class Names:
                     yield bound, module, statement
         if at is None:
             return
+        read = {each.id for each in ast.walk(self.file.statement(at)) if isinstance(each, ast.Name)}
+        for statement in self._optional_imports():
+            for bound, module in _bindings(statement):
+                if bound in read:  # `if is_available(): import torch`, and the code at hand counts on it
+                    yield bound, module, statement
         for scope in scopes:
             if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
                 for local in scope.body:
@@ -115,6 +120,12 @@ class Names:
                 yield statement
             elif isinstance(statement, ast.Try | ast.With):
                 stack += reversed(statement.body)
+
+    def _optional_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
+        """Imports under an `if` of the top level; not those for typing."""
+        for outer in self.file.tree.body:
+            if isinstance(outer, ast.If) and "TYPE_CHECKING" not in ast.unparse(outer.test):
+                yield from (each for each in outer.body if isinstance(each, ast.Import | ast.ImportFrom))
 
     def _visible(self, name: str, scopes: list[Scope], statement: ast.stmt | None) -> bool:
         """Whether a name means what `statement` binds (None: a new import) in the innermost of these scopes."""

@@ -16,6 +16,7 @@ from compilelint.fix.arguments import ArgumentChanges
 from compilelint.fix.cst import CstFile, expression, generate, same, statements
 from compilelint.fix.edits import OverlapError, apply_edits, parses
 from compilelint.fix.errors import CannotFix
+from compilelint.fix.folding import fold, fold_statements
 from compilelint.fix.names import Names
 
 if TYPE_CHECKING:
@@ -158,13 +159,21 @@ class Rewriter:
             raise CannotFix(f"a {type(node).__name__} can't be replaced: replace its statement")
 
     def _replace_expression(self, node: ast.expr, code: str) -> None:
-        old = self.file.source(node)
+        old, given = self.file.source(node), code
         start, end = self.file.span(node)
         new = expression(f"({code}\n)")
         statement = self.file.statement(node)
-        if (outer := self.file.fstring(node)) is not None:
+        outer = self.file.fstring(node)
+        if outer is not None:
             self._check_fstring(outer, node, code)
-        if "\n" in code:
+        if outer is None:
+            line = self.file.index.line_start(start)
+            rest = self.file.index.line_end(end) - end
+            indent = len(layout.leading(self.file.text[line:start]))
+            folded = fold(code, self.file.width - indent, before=start - line - indent + rest)
+            if folded != code:
+                code = layout.indent(folded, self.file.text[line : line + indent], first=False)
+        if "\n" in code and "\n" in given:
             code = self._fit(code, self.file.indentation(statement), first=False)
         if "#" in old:
             found = layout.scan(f"(\n{old}\n)\n")
@@ -235,7 +244,7 @@ class Rewriter:
         Comments inside the old one that the code lacks are put above, unless told otherwise; one behind it stays.
         """
         text = layout.dedent(code if isinstance(code, str) else generate(code)).rstrip()
-        text = layout.with_unit(text, self.file.unit)
+        text = layout.with_unit(self._folded(text, statement), self.file.unit)
         if not statements(text):
             raise CannotFix("no statement in the new code: use delete_statement")
         change = self._change(statement)
@@ -258,11 +267,11 @@ class Rewriter:
 
     def insert_before(self, statement: ast.stmt, code: str) -> None:
         """Insert statements before a statement, above the comments that belong to it."""
-        self._change(statement).before.append(self._statements(code))
+        self._change(statement).before.append(self._statements(code, statement))
 
     def insert_after(self, statement: ast.stmt, code: str) -> None:
         """Insert statements after a statement, at its level."""
-        self._change(statement).after.append(self._statements(code))
+        self._change(statement).after.append(self._statements(code, statement))
 
     def wrap_statement(self, statement: ast.stmt, header: str, *, last: ast.stmt | None = None) -> None:
         """Put a statement (or those from it to its sibling `last`) under a header such as `if flag:`."""
@@ -277,10 +286,14 @@ class Rewriter:
                 raise CannotFix("the statement is changed twice")
             change.headers.append(header.strip() if each is statement else "")
 
-    def _statements(self, code: str) -> str:
-        text = layout.with_unit(layout.dedent(code).rstrip(), self.file.unit)
+    def _statements(self, code: str, beside: ast.stmt) -> str:
+        text = layout.with_unit(self._folded(layout.dedent(code).rstrip(), beside), self.file.unit)
         statements(text)
         return text
+
+    def _folded(self, code: str, beside: ast.stmt) -> str:
+        """Statements at the margin with the lines that would be too long at the level of `beside` broken."""
+        return fold_statements(code, statements(code), self.file.width - len(self.file.indentation(beside)))
 
     def _change(self, statement: ast.stmt) -> _Change:
         if not isinstance(statement, ast.stmt):
