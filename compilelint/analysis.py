@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import Event, Site
+from compilelint.engine.events import Branch, Call, Event, Site
 from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Edge, Summary
-from compilelint.engine.values import Value
+from compilelint.engine.values import UNKNOWN, Tensor, Unknown, Value, options, tensor_of
 from compilelint.finding import (
     EFFECTS,
     Effect,
@@ -98,6 +98,7 @@ class Analyser:
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
         self._files: dict[Module, CstFile] = {}
         self._by_path: dict[str, Module] = {}
+        self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
 
     def run(self, build_fixes: bool = False) -> Analysis:
         wanted: dict[str, Module] = {}
@@ -185,7 +186,7 @@ class Analyser:
                     for report in check(event, context):
                         finding = self._finding(rule, report, event, context, summary)
                         if finding is not None:
-                            yield self._built(finding, report, summary) if build_fixes else finding
+                            yield self._built(finding, report, event, summary) if build_fixes else finding
                 except Exception as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)
@@ -240,12 +241,15 @@ class Analyser:
         elsewhere = kind != "cold" or breaks or rule.in_setup
         return tuple(e for e in EFFECTS if e in claimed and (breaks if e == "graph-break" else elsewhere))
 
-    def _built(self, finding: Finding, report: Report, summary: Summary) -> Finding:
+    def _built(self, finding: Finding, report: Report, event: Event, summary: Summary) -> Finding:
         """The finding with its fix's edits; without a fix when the code at hand can't be rewritten."""
         from compilelint.fix.rewriter import CannotFix
 
         if report.fix is None or finding.fix is None:
             return finding
+        if self._disputed(event, summary):
+            refused = "from other places it is called with what is no tensor"
+            return replace(finding, fix=replace(finding.fix, edits=(), refused=refused))
         rewriter = self._rewriter(summary.module, report.node)
         try:
             report.fix.build(rewriter)
@@ -253,6 +257,23 @@ class Analyser:
         except CannotFix as error:
             return replace(finding, fix=replace(finding.fix, edits=(), refused=str(error)))
         return replace(finding, fix=replace(finding.fix, edits=edits))
+
+    def _disputed(self, event: Event, summary: Summary) -> bool:
+        """Whether the tensor that an event is about is certainly no tensor where the function is called otherwise."""
+        node: ast.AST | None = event.node
+        if isinstance(event, Call):
+            receiver = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            node = node.func.value if receiver else None
+        if node is None or not isinstance(event, Branch | Call) or summary.info is None:
+            return False
+        if tensor_of(self.values(summary).get(node, UNKNOWN)) is None:
+            return False
+        for other in self.engine.summaries():
+            if other.info is summary.info and other is not summary:
+                value = self.values(other).get(node, UNKNOWN)
+                if not isinstance(value, Unknown) and not any(isinstance(v, Tensor) for v in options(value)):
+                    return True
+        return False
 
     def _rewriter(self, module: Module, node: ast.AST) -> Rewriter:
         from compilelint.fix.cst import CstFile
@@ -277,6 +298,16 @@ class Analyser:
             if step not in steps:
                 steps.append(step)
         return tuple(steps)
+
+    def callers(self, info: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
+        """The calls of a function that were seen, with the contexts they stand in. For when all is interpreted."""
+        if self._callers is None:
+            self._callers = {}
+            for summary in self.engine.summaries():
+                for edge in summary.edges:
+                    if edge.callee.info is not None and isinstance(edge.node, ast.Call):
+                        self._callers.setdefault(edge.callee.info, []).append((summary, edge.node))
+        return self._callers.get(info, [])
 
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
         """Every expression's value in a context: it is interpreted once more, and remembered."""

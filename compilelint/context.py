@@ -14,17 +14,43 @@ from compilelint.source.spans import source_of
 
 if TYPE_CHECKING:
     from compilelint.analysis import Analyser
+    from compilelint.sdk import Frame
 
 
 RAISES = "`torch.compile(fullgraph=True)` raises here"
 
 
-class SiteContext:
+class FrameContext:
+    """What a check sees of one context of a function (sdk.Frame)."""
+
+    def __init__(self, analyser: Analyser, summary: Summary) -> None:
+        self._analyser = analyser
+        self._summary = summary
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
+        return self._summary.info.node if self._summary.info is not None else None
+
+    def value(self, node: ast.AST) -> Value:
+        return self._analyser.values(self._summary).get(node, UNKNOWN)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._summary.module.parents.get(node)
+
+    def calls(self) -> list[tuple[Frame, ast.Call]]:
+        info = self._summary.info
+        found = self._analyser.callers(info) if info is not None else []
+        return [(FrameContext(self._analyser, caller), node) for caller, node in found]
+
+    def is_here(self, frame: Frame) -> bool:
+        return isinstance(frame, FrameContext) and frame._summary.module is self._summary.module
+
+
+class SiteContext(FrameContext):
     """What a check sees of the place of one event (sdk.Context)."""
 
     def __init__(self, analyser: Analyser, summary: Summary, event: Event, standing: Standing) -> None:
-        self._analyser = analyser
-        self._summary = summary
+        super().__init__(analyser, summary)
         self._event = event
         self.standing = standing
 
@@ -44,18 +70,8 @@ class SiteContext:
     def compiled(self) -> bool:
         return self._analyser.traced(self.region, self._event.site, self._summary)
 
-    @property
-    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-        return self._summary.info.node if self._summary.info is not None else None
-
     def source(self, node: ast.AST) -> str:
         return source_of(self._summary.module, node)
-
-    def value(self, node: ast.AST) -> Value:
-        return self._analyser.values(self._summary).get(node, UNKNOWN)
-
-    def parent(self, node: ast.AST) -> ast.AST | None:
-        return self._summary.module.parents.get(node)
 
     def feeds_device(self, node: ast.AST) -> bool:
         return node in self._analyser.engine.fed_loaders

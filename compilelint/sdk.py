@@ -113,6 +113,7 @@ from compilelint.rewrites import (
     select_instead,
     skip_while_compiling,
 )
+from compilelint.twins import ask_the_list, pass_the_list
 from compilelint.unconditional import run_always
 
 if TYPE_CHECKING:
@@ -164,6 +165,7 @@ __all__ = [
     "Unknown",
     "Value",
     "Write",
+    "ask_the_list",
     "assert_on_device",
     "branch_effects",
     "branch_node",
@@ -196,6 +198,7 @@ __all__ = [
     "on_host",
     "options",
     "output_report",
+    "pass_the_list",
     "read_after_loop",
     "read_before",
     "read_kind",
@@ -215,7 +218,27 @@ __all__ = [
 Version = tuple[int, int]
 
 
-class Context(Protocol):
+class Frame(Protocol):
+    """A function as it was interpreted with certain arguments."""
+
+    @property
+    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
+        """The function; None at module level."""
+
+    def value(self, node: ast.AST) -> Value:
+        """What the engine believes of any expression of this function, in this context (UNKNOWN if not evaluated)."""
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The syntactic parent of a node."""
+
+    def calls(self) -> Sequence[tuple[Frame, ast.Call]]:
+        """All calls of this function that the run saw, each with the frame it stands in."""
+
+    def is_here(self, frame: Frame) -> bool:
+        """Whether a frame's code stands in the file of this one."""
+
+
+class Context(Frame, Protocol):
     """What a check may ask about the place an event happened at."""
 
     @property
@@ -233,18 +256,8 @@ class Context(Protocol):
     def compiled(self) -> bool:
         """Whether Dynamo traces this site, as far as is known (compiled and forward; library: `--compiled all`)."""
 
-    @property
-    def function(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None:
-        """The function around the event; None at module level."""
-
     def source(self, node: ast.AST) -> str:
         """The source text of a node on one line, shortened to 60 characters."""
-
-    def value(self, node: ast.AST) -> Value:
-        """What the engine believes of any expression of this function, in this context (UNKNOWN if not evaluated)."""
-
-    def parent(self, node: ast.AST) -> ast.AST | None:
-        """The syntactic parent of a node."""
 
     def feeds_device(self, node: ast.AST) -> bool:
         """Whether batches of the DataLoader that the call `node` makes are copied to a device, as far as calls tell."""

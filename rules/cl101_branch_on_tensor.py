@@ -47,6 +47,7 @@ from compilelint.sdk import (
     Report,
     Rule,
     Seq,
+    ask_the_list,
     assert_on_device,
     branch_effects,
     branch_node,
@@ -79,7 +80,8 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
     effects = branch_effects(event, tensor, ctx)
     if effects:
         fix = (
-            assert_on_device(event, ctx)
+            ask_the_list(event, ctx)
+            or assert_on_device(event, ctx)
             or run_always(event, ctx)
             or select_instead(event, ctx)
             or run_all_rounds(event, ctx)

@@ -49,6 +49,7 @@ from compilelint.sdk import (
     cost,
     index_instead,
     keep_tensor,
+    pass_the_list,
     tensor_of,
     words,
 )
@@ -86,7 +87,7 @@ def call(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
     if event.kind not in QUIET:
-        fix = index_instead(event, ctx) or keep_tensor(event, ctx)
+        fix = pass_the_list(event, ctx) or index_instead(event, ctx) or keep_tensor(event, ctx)
         yield from report(event, event.value, "needs a Python value of a tensor", ctx, fix)
 
 

@@ -48,6 +48,7 @@ from compilelint.sdk import (
     break_effects,
     cost,
     is_input,
+    pass_the_list,
     tensor_of,
     words,
 )
@@ -99,9 +100,8 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     if tensor is not None:
         message = f"`{ctx.source(event.node)}` asks a tensor for a number: {cost(event, ctx)}"
         hint = "pass a number that the host knows"
-        yield Report(
-            event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fill_tensor(event, ctx)
-        )
+        fix = pass_the_list(event, ctx) or fill_tensor(event, ctx)
+        yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fix)
 
 
 def computed(values: Sequence[Value]) -> Value | None:

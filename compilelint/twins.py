@@ -1,0 +1,278 @@
+"""Numbers that the host has as well: tensors made of a Python list that whoever calls can pass in their place.
+
+Part of `compilelint.sdk`, which is where rules import from.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from compilelint.breaks import words
+from compilelint.engine.values import External, Namespace, tensor_of
+from compilelint.finding import Applicability
+from compilelint.idioms import is_host_number, target_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from compilelint.engine.events import Branch, Event
+    from compilelint.fix.rewriter import Rewriter
+    from compilelint.sdk import Context, Fix, Frame
+
+COPIES = ("torch.tensor", "torch.as_tensor")
+# What takes a Python number where it takes a 0-d tensor.
+TAKES_NUMBERS = frozenset(
+    words(
+        "linspace arange zeros ones full empty view reshape expand new_zeros new_ones new_full split range min max int"
+    )
+)
+CHANGES = frozenset(words("append extend insert pop remove clear sort reverse"))
+OVER_ALL = {"sum": "sum", "max": "max", "min": "min"}
+DEPTH = 6  # calls looked through
+
+
+def pass_the_list(event: Event, ctx: Context) -> Fix | None:
+    """`for h, w in shapes:` over a tensor, `h` and `w` needed as numbers → callers pass the list it was made of."""
+    from compilelint.sdk import Fix
+
+    function = ctx.function
+    loop = next((each for each in _loops(event.node, ctx) if (_rows(each, ctx)) is not None), None)
+    if function is None or isinstance(function, ast.Lambda) or loop is None:
+        return None
+    rows = _rows(loop, ctx)
+    assert rows is not None
+    parameter, numbers = rows
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter]
+    over = [r for each in ast.walk(function) if isinstance(each, ast.For) and (r := _rows(each, ctx)) is not None]
+    if sum(name == parameter for name, _ in over) != len(uses) or not _are_numbers(numbers, loop, ctx):
+        return None
+    if not _depends(event.node, numbers, loop):
+        return None
+    places: list[tuple[ast.expr, str]] = []
+    for frame, call in _plain(ctx.calls()):
+        given = _argument(call, parameter, function, ctx)
+        tensor = tensor_of(frame.value(given)) if given is not None else None
+        if given is None or not isinstance(given, ast.Name):
+            return None
+        if tensor is None:
+            continue  # another caller passes a list already
+        twin = host_twin(given.id, frame)
+        if twin is None or tensor.dtype not in ("int", None) or not ctx.is_here(frame):
+            return None
+        places.append((given, twin))
+    if not places:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        for given, twin in dict(places).items():
+            rw.replace(given, twin)
+
+    why = f"`{parameter}` is a list then; its numbers are those the tensor was made of"
+    return Fix("pass the list that the tensor was made of", Applicability.UNSAFE, build, why)
+
+
+def ask_the_list(event: Branch, ctx: Context) -> Fix | None:
+    """`if (shapes[:, 0] * shapes[:, 1]).sum() != n:` where the list that `shapes` was made of is at hand, too."""
+    from compilelint.sdk import Fix
+
+    reduced: dict[ast.expr, tuple[str, str]] = {}  # a number, how Python takes it of all rows, and what of each row
+    tensors = set()
+    for node in ast.walk(event.node):
+        match node:
+            case ast.Call(func=ast.Attribute(value=rows, attr=how), args=[], keywords=[]) if how in OVER_ALL:
+                each = _of_row(rows, ctx)
+                if each is not None:
+                    tensors.add(each[1])
+                    reduced[node] = (OVER_ALL[how], each[0])
+    if len(tensors) != 1 or not isinstance(event.node, ast.Compare):
+        return None
+    tensor = tensors.pop()
+    if not all(_is_host(side, reduced, ctx) for side in (event.node.left, *event.node.comparators)):
+        return None
+    twin = host_twin(tensor, ctx)
+    if twin is None:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        row = rw.fresh_name("row", within=ctx.function)
+        for node, (how, each) in reduced.items():
+            rw.replace(node, f"{how}({each.format(row=row)} for {row} in {twin})")
+
+    why = f"`{twin}` has the numbers that `{tensor}` was made of, as far as calls in sight tell"
+    return Fix("test the list that the tensor was made of", Applicability.UNSAFE, build, why)
+
+
+def _of_row(node: ast.expr, ctx: Context) -> tuple[str, str] | None:
+    """What an expression over the rows of a tensor is for one, `{row}[0] * {row}[1]`, and the tensor's name."""
+    match node:
+        case ast.Subscript(
+            value=ast.Name(id=name),
+            slice=ast.Tuple(elts=[ast.Slice(None, None, None), ast.Constant(value=int(column))]),
+        ):
+            tensor = tensor_of(ctx.value(node.value))
+            return ("{row}" + f"[{column}]", name) if tensor is not None and tensor.dtype in ("int", None) else None
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as operator, right=right):
+            one, other = _of_row(left, ctx), _of_row(right, ctx)
+            if one is None or other is None or one[1] != other[1]:
+                return None
+            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(operator)]
+            plain = all(isinstance(side, ast.Subscript) for side in (left, right))
+            return (f"{one[0]} {sign} {other[0]}" if plain else f"({one[0]}) {sign} ({other[0]})", one[1])
+    return None
+
+
+def _is_host(node: ast.expr, reduced: dict[ast.expr, tuple[str, str]], ctx: Context) -> bool:
+    """Whether one side of a comparison is a number that the host has, once the reductions are."""
+    return node in reduced or is_host_number(ctx.value(node))
+
+
+def host_twin(name: str, frame: Frame, depth: int = 0) -> str | None:
+    """The name, in the same function, of the list that holds what the tensor `name` does."""
+    function = frame.function
+    if function is None or isinstance(function, ast.Lambda) or depth > DEPTH:
+        return None
+    stores = [
+        n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+    ]
+    parameters = _parameters(function)
+    if stores:
+        made = frame.parent(stores[0])
+        if len(stores) > 1 or name in parameters or not isinstance(made, ast.Assign) or len(made.targets) != 1:
+            return None
+        return _copied_list(made.value, made, frame)
+    if name not in parameters:
+        return None
+    found: str | None = None
+    for caller, call in _plain(frame.calls()):
+        given = _argument(call, name, function, frame)
+        twin = host_twin(given.id, caller, depth + 1) if isinstance(given, ast.Name) else None
+        if twin is None:
+            return None
+        both = [p for p in parameters if _is_name(_argument(call, p, function, frame), twin) and p != name]
+        if len(both) != 1 or (found is not None and found != both[0]):
+            return None
+        found = both[0]
+    return None if found is None or _changed(found, function, 0) else found
+
+
+def _plain(calls: Sequence[tuple[Frame, ast.Call]]) -> Iterator[tuple[Frame, ast.Call]]:
+    """The calls that write out what they pass; not `f(*args)`, nor those that another function makes for them."""
+    for frame, call in calls:
+        through = isinstance(frame.value(call.func), External)
+        if not through and not any(isinstance(a, ast.Starred) for a in call.args):
+            yield frame, call
+
+
+def _copied_list(made: ast.expr, statement: ast.Assign, frame: Frame) -> str | None:
+    """The `sizes` of `torch.as_tensor(sizes, …)`, where nothing changes it afterwards."""
+    if not isinstance(made, ast.Call) or not made.args or not isinstance(made.args[0], ast.Name):
+        return None
+    function, name = frame.value(made.func), made.args[0].id
+    if not isinstance(function, External | Namespace) or function.name not in COPIES or frame.function is None:
+        return None
+    if tensor_of(frame.value(made.args[0])) is not None or _changed(name, frame.function, statement.lineno):
+        return None
+    return name
+
+
+def _changed(name: str, function: ast.AST, line: int) -> bool:
+    """Whether a list is changed or bound anew behind a line."""
+    for node in ast.walk(function):
+        if getattr(node, "lineno", 0) < line:
+            continue
+        match node:
+            case ast.Name(id=found, ctx=ast.Store() | ast.Del()) if found == name:
+                return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr=method)) if found == name:
+                if method in CHANGES:
+                    return True
+            case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store() | ast.Del()) if found == name:
+                return True
+    return False
+
+
+def _rows(loop: ast.For, ctx: Context) -> tuple[str, set[str]] | None:
+    """The parameter whose rows a loop takes apart and the names of their numbers: `for i, (h, w) in enumerate(p)`."""
+    over, target = loop.iter, loop.target
+    match over:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() as inner], keywords=[]):
+            if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+                return None
+            over, target = inner, target.elts[1]
+    if not isinstance(over, ast.Name) or ctx.function is None or isinstance(ctx.function, ast.Lambda):
+        return None
+    if over.id not in _parameters(ctx.function) or tensor_of(ctx.value(over)) is None:
+        return None
+    return (over.id, target_names(target)) if isinstance(target, ast.Tuple) else None
+
+
+def _are_numbers(names: set[str], loop: ast.For, ctx: Context) -> bool:
+    """Whether all uses of the names in a loop take Python numbers: arithmetic, sizes, bounds."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+            parent = ctx.parent(node)
+            if isinstance(parent, ast.keyword | ast.Tuple | ast.List):
+                parent = ctx.parent(parent)
+            match parent:
+                case ast.BinOp() | ast.Compare() | ast.AugAssign() | ast.UnaryOp() | ast.Slice():
+                    continue
+                case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in TAKES_NUMBERS:
+                    continue
+            return False
+    return True
+
+
+def _depends(node: ast.AST, names: set[str], loop: ast.For) -> bool:
+    """Whether an expression in a loop has to do with names that the loop binds, or with what is made of them."""
+    tainted = set(names)
+    while True:
+        new = set(tainted)
+        for statement in ast.walk(loop):
+            if isinstance(statement, ast.Assign | ast.AugAssign) and _names(statement.value) & tainted:
+                for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+                    new |= target_names(target)
+        if new == tainted:
+            return bool(_names(node) & tainted)
+        tainted = new
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _loops(node: ast.AST, ctx: Context) -> Iterator[ast.For]:
+    parent = ctx.parent(node)
+    while parent is not None and parent is not ctx.function:
+        if isinstance(parent, ast.For):
+            yield parent
+        parent = ctx.parent(parent)
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    arguments = function.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _argument(
+    call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
+) -> ast.expr | None:
+    """What a call passes for a parameter, as far as it is written there."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    positional = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if isinstance(frame.parent(function), ast.ClassDef) and not _is_static(function):
+        positional = positional[1:]
+    if name not in positional or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    place = positional.index(name)
+    return call.args[place] if place < len(call.args) else None
+
+
+def _is_static(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
+
+
+def _is_name(node: ast.expr | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
