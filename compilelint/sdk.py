@@ -113,7 +113,7 @@ from compilelint.rewrites import (
     select_instead,
     skip_while_compiling,
 )
-from compilelint.twins import ask_the_list, pass_the_list
+from compilelint.twins import ask_the_list, counted_by_list, pass_the_list, read_the_list
 from compilelint.unconditional import run_always
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ __all__ = [
     "constant",
     "copied_from",
     "cost",
+    "counted_by_list",
     "data_dependent",
     "enclosing",
     "flag",
@@ -202,6 +203,7 @@ __all__ = [
     "read_after_loop",
     "read_before",
     "read_kind",
+    "read_the_list",
     "reduce_on_device",
     "run_all_rounds",
     "run_always",

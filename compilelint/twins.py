@@ -9,18 +9,19 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
-from compilelint.engine.values import External, Namespace, tensor_of
+from compilelint.engine.values import External, Namespace, Seq, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import is_host_number, target_names
+from compilelint.idioms import is_host_number, is_number, target_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from compilelint.engine.events import Branch, Event
+    from compilelint.engine.events import Branch, Call, Convert, Event
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context, Fix, Frame
 
-COPIES = ("torch.tensor", "torch.as_tensor")
+COPIES = ("torch.tensor", "torch.as_tensor", "torch.LongTensor", "torch.IntTensor")
+MOVES = ("to", "cuda", "contiguous", "pin_memory")
 # What takes a Python number where it takes a 0-d tensor.
 TAKES_NUMBERS = frozenset(
     words(
@@ -28,7 +29,7 @@ TAKES_NUMBERS = frozenset(
     )
 )
 CHANGES = frozenset(words("append extend insert pop remove clear sort reverse"))
-OVER_ALL = {"sum": "sum", "max": "max", "min": "min"}
+OVER_ALL = {"sum": "sum", "max": "max", "min": "min", "amax": "max", "amin": "min"}
 DEPTH = 6  # calls looked through
 
 
@@ -49,7 +50,23 @@ def pass_the_list(event: Event, ctx: Context) -> Fix | None:
         return None
     if not _depends(event.node, numbers, loop):
         return None
-    places: list[tuple[ast.expr, str]] = []
+    places = _places(parameter, function, ctx)
+    if not places:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        for given, twin in places.items():
+            rw.replace(given, twin)
+
+    why = f"`{parameter}` is a list then; its numbers are those the tensor was made of"
+    return Fix("pass the list that the tensor was made of", Applicability.UNSAFE, build, why)
+
+
+def _places(
+    parameter: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context
+) -> dict[ast.expr, str] | None:
+    """Where calls pass tensors for a parameter, and the lists these were made of; None where one has no list."""
+    places: dict[ast.expr, str] = {}
     for frame, call in _plain(ctx.calls()):
         given = _argument(call, parameter, function, ctx)
         tensor = tensor_of(frame.value(given)) if given is not None else None
@@ -60,16 +77,114 @@ def pass_the_list(event: Event, ctx: Context) -> Fix | None:
         twin = host_twin(given.id, frame)
         if twin is None or tensor.dtype not in ("int", None) or not ctx.is_here(frame):
             return None
-        places.append((given, twin))
-    if not places:
+        places[given] = twin
+    return places
+
+
+def read_the_list(event: Call | Convert, ctx: Context) -> Fix | None:
+    """`lengths.max().item()` → `max(sizes)`, where `lengths` was made of the list `sizes`, here or by who calls."""
+    from compilelint.sdk import Fix
+
+    function, read = ctx.function, _read_of_list(event.node)
+    if function is None or isinstance(function, ast.Lambda) or read is None:
         return None
+    name, how = read
+    tensor = tensor_of(ctx.value(name))
+    if tensor is None or tensor.dtype not in ("int", None):
+        return None
+    twin = host_twin(name.id, ctx)
+    if twin is not None:
+        if not _is_flat(twin, function, ctx):
+            return None
+
+        def build(rw: Rewriter) -> None:
+            rw.replace(event.node, f"{how}({twin})")
+
+        here = name.id not in _parameters(function) and tensor.dtype == "int"
+        why = "the list has the same numbers" + ("" if here else ", as far as calls in sight tell")
+        return Fix("read the list", Applicability.SAFE if here else Applicability.UNSAFE, build, why)
+    return _read_what_is_passed(name.id, function, ctx)
+
+
+def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> Fix | None:
+    """All that a function does with a parameter is such reads: callers pass the list."""
+    from compilelint.sdk import Fix
+
+    declared = next((a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.arg == parameter), None)
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter]
+    reads = {}
+    for use in uses:
+        whole = ctx.parent(use)
+        while isinstance(whole, ast.expr) and _read_of_list(whole) is None:
+            whole = ctx.parent(whole)
+        found = _read_of_list(whole) if isinstance(whole, ast.expr) else None
+        if found is None or found[0] is not use or not isinstance(whole, ast.expr):
+            return None
+        reads[whole] = found[1]
+    places = _places(parameter, function, ctx)
+    if declared is None or declared.annotation is not None or not reads or not places:
+        return None
+    for frame, call in _plain(ctx.calls()):
+        given = _argument(call, parameter, function, ctx)
+        if given in places and (frame.function is None or not _is_flat(places[given], frame.function, frame)):
+            return None
+    unused = [store for frame, _ in _plain(ctx.calls()) for store in _used_up(places, frame)]
 
     def build(rw: Rewriter) -> None:
-        for given, twin in dict(places).items():
+        for read, how in reads.items():
+            rw.replace(read, f"{how}({parameter})")
+        for given, twin in places.items():
             rw.replace(given, twin)
+        for statement in dict.fromkeys(unused):
+            rw.delete_statement(statement)
 
     why = f"`{parameter}` is a list then; its numbers are those the tensor was made of"
     return Fix("pass the list that the tensor was made of", Applicability.UNSAFE, build, why)
+
+
+def _read_of_list(node: ast.AST) -> tuple[ast.Name, str] | None:
+    """The tensor in `t.max().item()`, `int(t.sum())`, `t.tolist()`, and what to call on its list."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=reduced, attr="item"), args=[], keywords=[]):
+            pass
+        case ast.Call(func=ast.Name(id="int"), args=[reduced], keywords=[]):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="tolist"), args=[], keywords=[]):
+            return name, "list"
+        case _:
+            return None
+    match reduced:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=how), args=[], keywords=[]) if how in OVER_ALL:
+            return name, OVER_ALL[how]
+    return None
+
+
+def _is_flat(name: str, function: ast.AST, frame: Frame) -> bool:
+    """Whether a list, as far as the function that has it tells, holds numbers and no lists."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            value = frame.value(node)
+            if isinstance(value, Seq):
+                items = value.items if value.items is not None else (value.element,)
+                return bool(items) and all(is_number(item) for item in items)
+    return False
+
+
+def _used_up(places: dict[ast.expr, str], frame: Frame) -> Iterator[ast.stmt]:
+    """The assignments of a function to names that nothing else reads than the arguments that are exchanged."""
+    if frame.function is None:
+        return
+    for given in places:
+        uses = [
+            n
+            for n in ast.walk(frame.function)
+            if isinstance(n, ast.Name) and isinstance(given, ast.Name) and n.id == given.id
+        ]
+        if given in uses and all(n in places or isinstance(n.ctx, ast.Store) for n in uses):
+            for n in uses:
+                made = frame.parent(n)
+                if isinstance(n.ctx, ast.Store) and isinstance(made, ast.Assign) and made.targets == [n]:
+                    yield made
 
 
 def ask_the_list(event: Branch, ctx: Context) -> Fix | None:
@@ -95,12 +210,35 @@ def ask_the_list(event: Branch, ctx: Context) -> Fix | None:
         return None
 
     def build(rw: Rewriter) -> None:
-        row = rw.fresh_name("row", within=ctx.function)
+        taken = {n.id for n in ast.walk(ctx.function) if isinstance(n, ast.Name)} if ctx.function else set()
+        row = "row" if "row" not in taken else rw.fresh_name("row", within=ctx.function)
         for node, (how, each) in reduced.items():
             rw.replace(node, f"{how}({each.format(row=row)} for {row} in {twin})")
 
     why = f"`{twin}` has the numbers that `{tensor}` was made of, as far as calls in sight tell"
     return Fix("test the list that the tensor was made of", Applicability.UNSAFE, build, why)
+
+
+def counted_by_list(event: Call, ctx: Context) -> Fix | None:
+    """`repeat_interleave(x, counts)` with `counts` made of the list `sizes` → `output_size=sum(sizes)`."""
+    from compilelint.sdk import Fix
+
+    call = event.node
+    if not isinstance(call, ast.Call) or ctx.function is None:
+        return None
+    place = 0 if event.target.startswith("Tensor.") or len(call.args) == 1 else 1
+    counts = call.args[place] if place < len(call.args) else None
+    counts = next((k.value for k in call.keywords if k.arg == "repeats"), counts)
+    twin = host_twin(counts.id, ctx) if isinstance(counts, ast.Name) else None
+    if twin is None or not _is_flat(twin, ctx.function, ctx):
+        return None
+    why = "the same number, which the operator would add up itself"
+    return Fix(
+        "tell it the size of the result",
+        Applicability.UNSAFE if counts.id in _parameters(ctx.function) else Applicability.SAFE,
+        lambda rw: rw.add_argument(call, f"output_size=sum({twin})"),
+        why,
+    )
 
 
 def _of_row(node: ast.expr, ctx: Context) -> tuple[str, str] | None:
@@ -166,6 +304,8 @@ def _plain(calls: Sequence[tuple[Frame, ast.Call]]) -> Iterator[tuple[Frame, ast
 
 def _copied_list(made: ast.expr, statement: ast.Assign, frame: Frame) -> str | None:
     """The `sizes` of `torch.as_tensor(sizes, …)`, where nothing changes it afterwards."""
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr in MOVES:
+        made = made.func.value
     if not isinstance(made, ast.Call) or not made.args or not isinstance(made.args[0], ast.Name):
         return None
     function, name = frame.value(made.func), made.args[0].id

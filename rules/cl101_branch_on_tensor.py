@@ -21,10 +21,11 @@ is a no-op otherwise.
 
 ## Fix safety
 Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert_async` raises RuntimeError, later.
-Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise. No branch is left,
-unsafe for infinities and NaN alone, where a factor is at most one (`if coef < 1: g.mul_(coef)` becomes a clamp), where
-what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum that
-is zero then.
+Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise. No branch is
+left, unsafe for infinities and NaN alone, where a factor is at most one (`if coef < 1: g.mul_(coef)` becomes a
+clamp), where what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum
+that is zero then. Where all calls in sight also pass the list that the tensor was made of, the list is tested
+(unsafe: other callers might not).
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside

@@ -20,8 +20,9 @@ A 0-d tensor does where a number would: in arithmetic, comparisons, `torch.full(
 tensors from the compiled function and read them where they are logged.
 
 ## Fix safety
-Unsafe: in arithmetic with tensors the read is dropped, which may change the result's dtype by promotion. Elsewhere
-manual.
+Safe where the tensor was made of a list in the same function: the list is read. Unsafe where callers have that list
+and pass it instead, and in arithmetic with tensors, where the read is dropped, which may change the result's dtype by
+promotion. Elsewhere manual.
 
 ## Versions
 All releases. `torch._dynamo.config.capture_scalar_outputs` keeps the read in the graph, and the wait.
@@ -50,6 +51,7 @@ from compilelint.sdk import (
     index_instead,
     keep_tensor,
     pass_the_list,
+    read_the_list,
     tensor_of,
     words,
 )
@@ -81,13 +83,20 @@ def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None 
 def call(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.receiver is not None else event.argument(0, "input")
     if value is not None:
-        yield from report(event, value, "reads a tensor's value", ctx, keep_tensor(event, ctx))
+        yield from report(
+            event, value, "reads a tensor's value", ctx, read_the_list(event, ctx) or keep_tensor(event, ctx)
+        )
 
 
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
     if event.kind not in QUIET:
-        fix = pass_the_list(event, ctx) or index_instead(event, ctx) or keep_tensor(event, ctx)
+        fix = (
+            pass_the_list(event, ctx)
+            or read_the_list(event, ctx)
+            or index_instead(event, ctx)
+            or keep_tensor(event, ctx)
+        )
         yield from report(event, event.value, "needs a Python value of a tensor", ctx, fix)
 
 

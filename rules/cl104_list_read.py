@@ -17,7 +17,8 @@ eagerly.
 Index by tensors, keep the lengths as a Python list from the start, or give the operator offsets on the device.
 
 ## Fix safety
-Manual: what replaces a list depends on what is done with it.
+Safe where the tensor was made of a list of integers in the same function, unsafe where callers have that list.
+Elsewhere manual: what replaces a list depends on what is done with it.
 
 ## Versions
 All releases.
@@ -30,13 +31,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, break_effects, cost, tensor_of
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Context,
+    Report,
+    Rule,
+    break_effects,
+    cost,
+    read_the_list,
+    tensor_of,
+)
 
 rule = Rule(
     "CL104",
     "list-read-in-graph",
     effects=("graph-break", "sync"),
     gb_types=("Data dependent operator", "Tensor.tolist() with non-integer tensor"),
+    fixable=Applicability.UNSAFE,
 )
 
 
@@ -45,5 +57,6 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled or event.receiver is None or tensor_of(event.receiver) is None:
         return
     message = f"`{ctx.source(event.node)}` reads a tensor into a list: {cost(event, ctx)}"
+    fix = read_the_list(event, ctx)
     hint = "index by tensors, or keep the list from where the host knows it"
-    yield Report(event.node, message, because=event.receiver, effects=break_effects(event.receiver), hint=hint)
+    yield Report(event.node, message, because=event.receiver, effects=break_effects(event.receiver), hint=hint, fix=fix)

@@ -21,8 +21,9 @@ compiled anew.
 
 ## Fix safety
 Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep =
-labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. The rest is manual: only
-you know the size.
+labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. Safe for
+`repeat_interleave` by counts that were made of a list, which gives `output_size`. The rest is manual: only you know the
+size.
 
 ## Versions
 From the table of the chosen release: `torch.combinations` is traced since 2.14.
@@ -50,6 +51,7 @@ from compilelint.sdk import (
     break_effects,
     constant,
     cost,
+    counted_by_list,
     is_host_number,
     keep_shape,
     masks,
@@ -101,7 +103,8 @@ def repeats(event: Call, ctx: Context) -> Iterator[Report]:
     if counts is None and not method:
         counts = event.argument(0, "input")  # repeat_interleave(repeats)
     if "output_size" not in event.kwargs and not event.starred:
-        yield from report(event, counts, "sums its counts", ctx, "pass `output_size=`, where the host knows the total")
+        hint = "pass `output_size=`, where the host knows the total"
+        yield from report(event, counts, "sums its counts", ctx, hint, counted_by_list(event, ctx))
 
 
 @rule.on(Call, "torch.nn.functional.one_hot")

@@ -21,7 +21,9 @@ are.
 
 ## Fix safety
 `x.new_full(size, t)` becomes `torch.full` with the same dtype and device, and `alpha=t` a product: unsafe, since the
-dtype of the result may change by promotion. The rest is manual.
+dtype of the result may change by promotion. Numbers taken from the rows of a tensor, `for h, w in shapes`, become
+those of the list that it was made of, which callers pass instead (unsafe: others might not have it). The rest is
+manual.
 
 ## Versions
 All releases. A 0-d input of the compiled function that lives on the CPU is known to Dynamo, and isn't reported.

@@ -20,10 +20,11 @@ Pass the number down from where the host knows it, or keep it a 0-d tensor:
     x = x * (position < lengths.max())
 
 ## Fix safety
-Unsafe, in two cases: a number that only scales tensors (`s = t.item() + eps`, then `x * s` or `alpha=-lr / s`) is
+Unsafe, in these cases: a number that only scales tensors (`s = t.item() + eps`, then `x * s` or `alpha=-lr / s`) is
 kept a 0-d tensor, computed in its own precision; and the sum, minimum or maximum of a vector that was read with
-`tolist()` before comes from that list. Else manual: whether a tensor can stand for the number depends on every use
-of it. Metrics (CL204) and reads for each key (CL205) have rewrites of their own.
+`tolist()` before comes from that list. Where the vector was made of a list, that is read: safe within one function,
+unsafe where callers pass it. Else manual: whether a tensor can stand for the number depends on every use of it.
+Metrics (CL204) and reads for each key (CL205) have rewrites of their own.
 
 ## Versions
 All releases.
@@ -54,6 +55,7 @@ from compilelint.sdk import (
     on_device,
     read_before,
     read_kind,
+    read_the_list,
 )
 
 rule = Rule("CL201", "scalar-read", effects=("sync",), fixable=Applicability.UNSAFE)
@@ -83,14 +85,14 @@ def found(event: Event, value: Value, ctx: Context, how: str, fix: Fix | None = 
 @rule.on(Call, "Tensor.item", "Tensor.__float__", "Tensor.__int__", "Tensor.__bool__", "Tensor.__index__")
 def reads(event: Call, ctx: Context) -> Iterator[Report]:
     if event.receiver is not None:
-        fix = read_before(event, ctx) or kept_as_tensor(event, ctx)
+        fix = read_the_list(event, ctx) or read_before(event, ctx) or kept_as_tensor(event, ctx)
         yield from report(event, event.receiver, ctx, "reads a number from the device", fix=fix)
 
 
 @rule.on(Convert)
 def converts(event: Convert, ctx: Context) -> Iterator[Report]:
     how = "formats a tensor" if event.kind in ("str", "format") else "turns a tensor into a Python number"
-    yield from report(event, event.value, ctx, how)
+    yield from report(event, event.value, ctx, how, fix=read_the_list(event, ctx))
 
 
 @rule.on(Call, "max", "min", "sorted")

@@ -16,7 +16,8 @@ Keep on the host what the host needs (lengths, indices, labels), or gather the c
 loop.
 
 ## Fix safety
-Manual: where the value is needed decides where it should live.
+Safe for `tolist()` of what was made of a list in the same function, unsafe where callers have that list. Else manual:
+where the value is needed decides where it should live.
 
 ## Versions
 All releases.
@@ -30,8 +31,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
+    Applicability,
     Call,
     Context,
+    Fix,
     Report,
     Rule,
     Severity,
@@ -40,26 +43,27 @@ from compilelint.sdk import (
     is_reported,
     on_device,
     on_host,
+    read_the_list,
 )
 
-rule = Rule("CL202", "host-copy", effects=("sync", "transfer"))
+rule = Rule("CL202", "host-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
 
 HINT = "keep on the host what the host needs, or copy once after the loop"
 
 
-def copied(event: Call, ctx: Context) -> Iterator[Report]:
+def copied(event: Call, ctx: Context, fix: Fix | None = None) -> Iterator[Report]:
     value = event.receiver
     if value is None or not on_device(value):
         return
     severity = Severity.NOTE if is_reported(event, ctx) else None
     message = f"`{ctx.source(event.node)}` copies a device tensor to the host: the CPU waits for it"
-    yield Report(event.node, message, because=value, hint=HINT, severity=severity)
+    yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
 
 
 @rule.on(Call, "Tensor.tolist")
 def lists(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled:
-        yield from copied(event, ctx)
+        yield from copied(event, ctx, read_the_list(event, ctx))
 
 
 @rule.on(Call, "Tensor.cpu")

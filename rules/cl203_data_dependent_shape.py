@@ -16,7 +16,8 @@ pipeline.
     owner = torch.repeat_interleave(ids, counts, output_size=total)
 
 ## Fix safety
-Manual: only you know `output_size`, or what shape would do.
+Safe for `repeat_interleave` by counts that were made of a list of the same function, which gives `output_size`.
+Elsewhere manual: only you know it, or what shape would do.
 
 ## Versions
 All releases.
@@ -29,17 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, Value, on_device
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Value, counted_by_list, on_device
 
-rule = Rule("CL203", "data-dependent-shape", effects=("sync",))
+rule = Rule("CL203", "data-dependent-shape", effects=("sync",), fixable=Applicability.UNSAFE)
 
+SIZE = "pass `output_size=` where the host knows the total"
 COUNTED = ("nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "bincount", "combinations")
 
 
-def report(event: Call, ctx: Context, what: str, value: Value | None, hint: str) -> Iterator[Report]:
+def report(
+    event: Call, ctx: Context, what: str, value: Value | None, hint: str, fix: Fix | None = None
+) -> Iterator[Report]:
     if not ctx.compiled and not event.starred and value is not None and on_device(value):
         message = f"`{ctx.source(event.node)}` {what}: the CPU waits for the device to learn the size of the result"
-        yield Report(event.node, message, because=value, hint=hint)
+        yield Report(event.node, message, because=value, hint=hint, fix=fix)
 
 
 @rule.on(Call, *(f"{owner}.{name}" for owner in ("torch", "Tensor") for name in COUNTED))
@@ -62,7 +66,7 @@ def repeats(event: Call, ctx: Context) -> Iterator[Report]:
     if counts is None and not method:
         counts = event.argument(0, "input")  # repeat_interleave(repeats)
     if "output_size" not in event.kwargs:
-        yield from report(event, ctx, "sums its counts", counts, "pass `output_size=` where the host knows the total")
+        yield from report(event, ctx, "sums its counts", counts, SIZE, counted_by_list(event, ctx))
 
 
 @rule.on(Call, "torch.nn.functional.one_hot")

@@ -76,6 +76,13 @@ def test_imports_of_type_checkers_and_later_ones_do_not_count() -> None:
     assert spelled("here\nimport os\n", "os.path")[0] == "_os.path"
 
 
+def test_an_import_under_an_if_counts_where_the_code_counts_on_it() -> None:
+    source = "if ready():\n    import torch\ndef f():\n    torch.y(here)\n    return other\n"
+    assert spelled(source, "torch.x")[0] == "torch.x"
+    assert spelled(source.replace("torch.y(here)", "y(here)"), "torch.x")[0] == "_torch.x"
+    assert spelled(source + "torch = None\n", "torch.x")[0] == "_torch.x"
+
+
 def test_without_a_place_every_scope_counts() -> None:
     source = "import torch\nhere\ndef f(torch): pass\n"
     assert spelled(source, "torch.x")[0] == "torch.x"

@@ -47,9 +47,8 @@ def fold(code: str, width: int, *, before: int = 0) -> str:
     head, joined = code[: opening + 1], ", ".join(parts)
     if len(UNIT) + len(joined) <= width and len(parts) > 1:
         return f"{head}\n{UNIT}{joined}\n)"
-    lone = len(parts) == 1 and isinstance(arguments[0], ast.GeneratorExp)
     folded = [fold(part, width - len(UNIT), before=1).replace("\n", f"\n{UNIT}") for part in parts]
-    return f"{head}\n" + "".join(f"{UNIT}{part}{'' if lone else ','}\n" for part in folded) + ")"
+    return f"{head}\n" + "".join(f"{UNIT}{part},\n" for part in folded) + ")"
 
 
 def _last_call(code: str) -> ast.Call | None:
@@ -60,6 +59,8 @@ def _last_call(code: str) -> ast.Call | None:
         return None
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.Call) or value.end_col_offset != len(code) or not (value.args or value.keywords):
+        return None
+    if isinstance(value.args[0] if value.args else None, ast.GeneratorExp):
         return None
     if any(isinstance(each, ast.JoinedStr) for each in ast.walk(value)):
         return None  # before Python 3.12 the places in f-strings are not reliable

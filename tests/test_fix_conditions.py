@@ -1,0 +1,71 @@
+"""What must hold of the values at hand before a fix is made: a test for each condition."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from compilelint import api
+from compilelint.config import Settings
+
+
+def fixed(path: Path, code: str, *, unsafe: bool = True) -> str:
+    """The code after all its fixes, `import torch` put before."""
+    path.write_text("import torch\n\n\n" + textwrap.dedent(code).strip("\n") + "\n", encoding="utf-8")
+    run = api.fix([path], Settings(unsafe_fixes=unsafe), apply=True)
+    assert not run.errors and not run.result.problems
+    return path.read_text(encoding="utf-8")
+
+
+def test_a_branch_that_other_calls_take_on_a_number_stays(tmp_path: Path) -> None:
+    code = """
+    def check(total, limit):
+        if total > limit:
+            raise ValueError("too much")
+
+
+    @torch.compile
+    def f(x: torch.Tensor, n: int):
+        check(x.sum(), n)
+        {other}
+        return x
+    """
+    path = tmp_path / "m.py"
+    assert "_assert_async" in fixed(path, code.format(other="check(x.mean(), n)"))
+    assert "_assert_async" not in fixed(path, code.format(other="check(x.shape[0], n)"))
+
+
+def test_the_list_of_a_tensor_is_passed_only_where_every_caller_has_it(tmp_path: Path) -> None:
+    code = """
+
+    def spread(shapes, x):
+        total = x
+        for h, w in shapes:
+            total = total + torch.linspace(0, w, h).sum()
+        return total
+
+
+    @torch.compile
+    def f(x: torch.Tensor, sizes: list[tuple[int, int]]):
+        shapes = torch.tensor([(1, 2)] + sizes, dtype=torch.long)
+        known = torch.tensor(sizes, dtype=torch.long)
+        return spread({given}, x)
+    """
+    path = tmp_path / "m.py"
+    assert "return spread(sizes, x)" in fixed(path, code.format(given="known"))
+    assert "return spread(shapes, x)" in fixed(path, code.format(given="shapes"))
+
+
+def test_a_list_changed_after_the_copy_is_not_read(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor):
+        sizes = [2, 3]
+        lengths = torch.tensor(sizes, device=x.device)
+        {between}
+        return x[: lengths.max().item()]
+    """
+    path = tmp_path / "m.py"
+    assert "x[: max(sizes)]" in fixed(path, code.format(between="x = x + 1"), unsafe=False)
+    for change in ("sizes.append(9)", "sizes[0] = 9", "sizes = [9]"):
+        assert "max(sizes)" not in fixed(path, code.format(between=change))
