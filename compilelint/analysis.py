@@ -262,8 +262,7 @@ class Analyser:
         """Whether the tensor that an event is about is certainly no tensor where the function is called otherwise."""
         node: ast.AST | None = event.node
         if isinstance(event, Call):
-            receiver = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-            node = node.func.value if receiver else None
+            node = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
         if node is None or not isinstance(event, Branch | Call) or summary.info is None:
             return False
         if tensor_of(self.values(summary).get(node, UNKNOWN)) is None:

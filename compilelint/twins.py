@@ -223,19 +223,21 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
     """`repeat_interleave(x, counts)` with `counts` made of the list `sizes` → `output_size=sum(sizes)`."""
     from compilelint.sdk import Fix
 
-    call = event.node
-    if not isinstance(call, ast.Call) or ctx.function is None:
+    call, function = event.node, ctx.function
+    if not isinstance(call, ast.Call) or function is None or isinstance(function, ast.Lambda):
         return None
     place = 0 if event.target.startswith("Tensor.") or len(call.args) == 1 else 1
     counts = call.args[place] if place < len(call.args) else None
     counts = next((k.value for k in call.keywords if k.arg == "repeats"), counts)
-    twin = host_twin(counts.id, ctx) if isinstance(counts, ast.Name) else None
-    if twin is None or not _is_flat(twin, ctx.function, ctx):
+    if not isinstance(counts, ast.Name):
+        return None
+    twin = host_twin(counts.id, ctx)
+    if twin is None or not _is_flat(twin, function, ctx):
         return None
     why = "the same number, which the operator would add up itself"
     return Fix(
         "tell it the size of the result",
-        Applicability.UNSAFE if counts.id in _parameters(ctx.function) else Applicability.SAFE,
+        Applicability.UNSAFE if counts.id in _parameters(function) else Applicability.SAFE,
         lambda rw: rw.add_argument(call, f"output_size=sum({twin})"),
         why,
     )

@@ -41,7 +41,7 @@ def fold(code: str, width: int, *, before: int = 0) -> str:
     call = _last_call(code)
     if call is None:
         return code
-    arguments = [*call.args, *call.keywords]
+    arguments: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     parts = [_segment(code, each) for each in arguments]
     opening = code.index("(", call.func.end_col_offset or 0)
     head, joined = code[: opening + 1], ", ".join(parts)
