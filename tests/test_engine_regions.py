@@ -513,6 +513,19 @@ GATES = {
             if not n % 10:
                 time.time()  # every-n
         """,
+    "sizes count no steps": """
+        def f(x: Tensor, n: int):
+            if x.shape[0] % 8 == 0:
+                time.time()  # none
+            if not x.size(1) % 8:
+                time.time()  # none
+        """,
+    "what is raised otherwise": """
+        def f(n: int, steps: int):
+            if not (n % 8 == 0 and steps % 8 == 0):
+                raise ValueError
+            time.time()  # none
+        """,
     "training": """
         class Net(nn.Module):
             def forward(self, x):

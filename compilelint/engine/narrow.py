@@ -11,6 +11,7 @@ from compilelint.engine.values import (
     Class,
     Const,
     External,
+    Flow,
     Function,
     Instance,
     Map,
@@ -79,8 +80,8 @@ def _narrow(run: Expressions, test: ast.expr, truth: bool, out: Narrowing) -> No
             _truthy(run, target, truth, out)
         case ast.Name() | ast.Attribute():
             _truthy(run, test, truth, out)
-        case ast.BinOp(op=ast.Mod()):
-            if not truth:
+        case ast.BinOp(op=ast.Mod(), left=counted):
+            if not truth and not _is_size(run.peek(counted)):
                 out.gates.add("every-n")
 
 
@@ -114,7 +115,7 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
                 out.values[path] = without_none(value)
         return
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, ast.Eq | ast.NotEq):
-        if isinstance(op, ast.Eq) is truth:
+        if isinstance(op, ast.Eq) is truth and not _is_size(run.peek(left.left)):
             out.gates.add("every-n")
         return
     if isinstance(left, ast.Name) and left.id == "__name__" and isinstance(op, ast.Eq) and truth:
@@ -135,6 +136,11 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
         value = run.peek(left)
         if run.loops and isinstance(value, Scalar) and isinstance(left, ast.Name):
             out.gates.add("once")
+
+
+def _is_size(value: Value) -> bool:
+    """A shape is the same at each step, as a rule: a multiple of eight or not, it counts nothing."""
+    return isinstance(value, Scalar) and value.flow is Flow.SYMBOLIC
 
 
 def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None:

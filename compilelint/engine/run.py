@@ -33,6 +33,7 @@ from compilelint.models import operators, tensors
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
 MAX_STATEMENTS = 40_000
+PERIODIC = frozenset(("every-n", "once"))  # no gates of what follows `if size % 8: raise`, which never comes true
 
 
 class Run(Expressions):
@@ -100,7 +101,7 @@ class Run(Expressions):
         ends: list[Env | None] = []
         left: list[frozenset[str]] = []
         self.branches += 1
-        for side, body in ((True, node.body), (False, node.orelse)):
+        for side, body, other in ((True, node.body, node.orelse), (False, node.orelse, node.body)):
             if truth is not None and truth is not side:
                 ends.append(None)
                 left.append(gates)
@@ -108,7 +109,7 @@ class Run(Expressions):
             self.env = dict(before)
             self.gates = gates
             self.apply(narrow(self, node.test, side))
-            left.append(self.gates)
+            left.append(gates | (self.gates - PERIODIC) if other and isinstance(other[-1], ast.Raise) else self.gates)
             if waits:
                 self.gates = self.gates | {"waited"}
             if side and self._fills_once(node):
@@ -402,7 +403,9 @@ class Run(Expressions):
         base = self.evaluate(target.value)
         index = self.index_value(target.slice, base)
         mask = tensors.mask_in(index)
-        if isinstance(base, Unknown) and mask is not None:
+        if tensors.indexed(base, index):
+            base = self.proved(target.value, target, "is indexed as tensors alone are")
+        elif isinstance(base, Unknown) and mask is not None:
             base = Tensor(mask.device, origin=self.origin(target, "is written by a mask", mask))
             if (name := self.dotted(target.value)) is not None:
                 self.bind(name, base)
