@@ -58,6 +58,60 @@ CASES = {
             reveal(g)  # None | int
             reveal(h)  # ?
         """,
+    "annotated by an alias": """
+        OptTensor = Optional[Tensor]
+        Pair: typing.TypeAlias = Tuple[OptTensor, int]
+        changed = Tensor
+        changed = int | str
+
+        def f(a: OptTensor, b: "OptTensor", c: Pair, d: changed):
+            reveal(a)  # None | tensor
+            reveal(b)  # None | tensor
+            reveal(c[0])  # None | tensor
+            reveal(d)  # ?
+        """,
+    "shown by an index": """
+        def f(a, b, c, d, rows: torch.LongTensor, frame):
+            mask = rows > 1
+            reveal(a[rows, rows])  # tensor
+            reveal(a)  # tensor
+            reveal(b[mask])  # tensor dynamic
+            b[mask] = 1
+            reveal(b)  # tensor
+            reveal(c[rows])  # ?
+            reveal(c[mask.cpu()])  # tensor cpu dynamic
+            reveal(c)  # ?
+            d[:, rows] = 0
+            reveal(d)  # tensor
+            reveal(frame[:, 2:])  # ?
+        """,
+    "an index of what a module returned": """
+        class Net(nn.Module):
+            def forward(self, x):
+                boxes = self.head(x)
+                reveal(boxes[:, 2:] <= boxes[:, :2])  # tensor bool
+
+            def __init__(self, head: nn.Module):
+                super().__init__()
+                self.head = head
+        """,
+    "shown by dim": """
+        def f(a, b, c, make, x: Tensor):
+            reveal(make(x).sum(dim=-1))  # tensor
+            reveal(make(x).unsqueeze(0))  # tensor
+            y = a.mean(dim=0)
+            reveal(a)  # tensor
+            z = b.mean(axis=0)
+            reveal(b)  # ?
+            z = c.mean(dim="time")
+            reveal(c)  # ?
+        """,
+    "what one operand of or told": """
+        def f(low=None, high=None):
+            assert low is not None or high is not None
+            reveal(low)  # ?
+            reveal(high)  # ?
+        """,
     "annotated containers": """
         def f(
             a: list[Tensor], b: List[Tensor], c: tuple[Tensor, int], d: Tuple[Tensor, ...], e: dict[str, Tensor],

@@ -106,7 +106,11 @@ class _Reader:
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(base, index, at, depth)
             case ast.Name() | ast.Attribute():
-                return self.named(self.scope.static(node), at, depth)
+                value = self.scope.static(node)
+                if isinstance(value, Class | External):
+                    return self.named(value, at, depth)
+                meant = self.scope.alias(node)
+                return _Reader(meant[0], self.path, self.why).read(meant[1], at, depth + 1) if meant else UNKNOWN
         return UNKNOWN
 
     def named(self, value: Value, at: ast.AST, depth: int) -> Value:

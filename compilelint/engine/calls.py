@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry
-from compilelint.engine.usage import PROOF
+from compilelint.engine.usage import shows_tensor
 from compilelint.engine.values import (
     BATCH,
+    ITERATED,
     LOADER,
     OUTPUT,
     UNKNOWN,
@@ -90,8 +91,8 @@ class Calls(Frame):
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
             if func.attr == "backward" and arguments.args:
                 self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
-            elif func.attr in PROOF:
-                callee = self._proved(func)
+            elif shows_tensor(node, func) and isinstance(self.peek(func.value), Unknown):
+                callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
@@ -100,14 +101,13 @@ class Calls(Frame):
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
 
-    def _proved(self, func: ast.Attribute) -> Value:
+    def proved(self, node: ast.expr, use: ast.AST, why: str) -> Tensor:
         """`x.backward()` shows what nobody knew before: `x` is a tensor."""
-        path = self.dotted(func.value)
-        if path is None or not isinstance(self.peek(func.value), Unknown):
-            return UNKNOWN
-        tensor = Tensor(origin=self.origin(func, "is an operation of tensors alone"))
-        self.bind(path, tensor)
-        return Method(func.attr, tensor)
+        tensor = Tensor(origin=self.origin(use, why))
+        path = self.dotted(node)
+        if path is not None:
+            self.bind(path, tensor)
+        return tensor
 
     def arguments(self, node: ast.Call) -> Arguments:
         args: list[Value] = []
@@ -453,7 +453,7 @@ class Calls(Frame):
                 rank = value.rank - 1 if value.rank else None
                 return Tensor(
                     value.device, value.dtype, rank, kind="numpy" if value.kind == "numpy" else "",
-                    origin=self.origin(node, "is iterated over", value),
+                    origin=self.origin(node, ITERATED, value),
                 )  # fmt: skip
             case Instance():
                 if value.external in (BATCH, OUTPUT):

@@ -368,6 +368,8 @@ class Expressions(Calls):
             return known
         base = self.evaluate(node.value)
         index = self.index_value(node.slice, base)
+        if tensor_model.indexed(base, index):
+            base = self.proved(node.value, node, "is indexed as tensors alone are")
         result = self.subscript(base, index, node)
         if (self.has_tensor(base) or self.has_tensor(index)) and self.wants(Read):
             self.emit(Read(node, self.site, self.statement, base, index, result))
@@ -421,7 +423,7 @@ class Expressions(Calls):
             case Scalar(type="str") | Const(value=str()):
                 return Scalar("str", Flow.STATIC)
             case Unknown() if (mask := tensor_model.mask_in(index)) is not None:
-                # nothing but a tensor (or an array) is indexed by a mask
+                # an array, perhaps, where the mask is on the host
                 return Tensor(mask.device, dynamic=True, origin=self.origin(node, "is a boolean-mask read", mask))
         return UNKNOWN
 
@@ -516,6 +518,7 @@ class Expressions(Calls):
             self.env = None
             return
         if self.env is not None and narrowing.values:
+            self.env = dict(self.env)  # whoever saved it goes on without what the test told
             for path, value in narrowing.values.items():
                 self.put(path, value)
         if gates and narrowing.gates:

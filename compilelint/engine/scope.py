@@ -89,6 +89,25 @@ class Scope:
             return self.engine.member(self.static(node.value), node.attr)
         return UNKNOWN
 
+    def alias(self, node: ast.expr, depth: int = 0) -> tuple[Scope, ast.expr] | None:
+        """What a dotted name was given once, at the top of a module (`OptTensor = Optional[Tensor]`), and which one."""
+        if isinstance(node, ast.Attribute):
+            owner = self.static(node.value)
+            module = self.engine.project.find(owner.name) if isinstance(owner, Namespace) else None
+            return self.engine.scope(module).alias(ast.Name(node.attr), depth) if module is not None else None
+        statements = self.module.bindings.get(node.id, ()) if isinstance(node, ast.Name) and depth < 8 else ()
+        match statements:
+            case [ast.Assign(targets=[ast.Name()], value=value)]:
+                return self, value
+            case [ast.AnnAssign(value=value)] if value is not None:
+                return self, value
+            case [ast.ImportFrom() as statement]:
+                source = self._imported(statement)
+                names = [a.name for a in statement.names if (a.asname or a.name) == node.id]  # type: ignore[attr-defined]
+                if source is not None and names:
+                    return self.engine.scope(source).alias(ast.Name(names[0]), depth + 1)
+        return None
+
     def _bind(self, statement: ast.AST, name: str) -> Value:
         match statement:
             case ast.Import() | ast.ImportFrom():

@@ -25,6 +25,10 @@ PROOF = frozenset(
     """backward detach unsqueeze masked_fill contiguous view_as type_as expand_as new_zeros new_ones new_tensor new_full
     new_empty index_select bool long element_size is_floating_point""".split()
 ) | frozenset(name for name in TENSOR_ONLY if name.endswith("_"))
+# methods that take `dim`, which arrays and data frames call `axis`
+REDUCED = frozenset(
+    """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
+)
 # … as calls only: arrays have an attribute of that name, or numbers a method
 CALLED_ON_TENSORS = frozenset("size dim numel t".split())
 # torch functions whose first argument may be something else than a tensor
@@ -40,6 +44,16 @@ NOT_TENSOR_FIRST = frozenset(
     is_grad_enabled is_autocast_enabled get_autocast_dtype export interpolate_shape empty_like_shape
     multi_head_attention_forward""".split()
 )
+
+
+def shows_tensor(call: ast.Call, method: ast.Attribute) -> bool:
+    """Whether a method call shows its receiver to be a tensor: by its name, or by `dim=` (a text is xarray's)."""
+    return method.attr in PROOF or (method.attr in REDUCED and any(map(_is_dim, call.keywords)))
+
+
+def _is_dim(keyword: ast.keyword) -> bool:
+    value = keyword.value.operand if isinstance(keyword.value, ast.UnaryOp) else keyword.value
+    return keyword.arg == "dim" and isinstance(value, ast.Constant) and type(value.value) is int
 
 
 @dataclass(slots=True)
@@ -66,9 +80,9 @@ class _Scan(ast.NodeVisitor):
         func = node.func
         if (
             isinstance(func, ast.Attribute)
-            and func.attr in CALLED_ON_TENSORS
             and isinstance(func.value, ast.Name)
             and func.value.id in self.names
+            and (func.attr in CALLED_ON_TENSORS or shows_tensor(node, func))
         ):
             self._note(func.value.id, func)
         if isinstance(func, ast.Name) and func.id in ("isinstance", "hasattr", "callable") and node.args:

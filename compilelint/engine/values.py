@@ -214,6 +214,7 @@ OUTPUT = "<output>"  # the external name of what a module nobody knows returns: 
 BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
 
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
+ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
 UNKNOWN = Unknown()
 NONE = Const(None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.values import (
     NONE,
+    OUTPUT,
     UNKNOWN,
     Const,
     Device,
@@ -359,6 +360,21 @@ def mask_in(index: Value) -> Tensor | None:
         if tensor is not None and tensor.dtype == "bool":
             return tensor
     return None
+
+
+def indexed(base: Value, index: Value) -> bool:
+    """Whether an index shows a base nobody knows to be a tensor: it has a tensor of the device in it.
+
+    Beside that must stand another part, or it is a mask: `names[number]` may be a list's item. What a module returned
+    is no array, so that `boxes[:, 2:]` is enough.
+    """
+    several = isinstance(index, Seq) and index.kind == "tuple" and index.items is not None
+    parts = index.items or () if isinstance(index, Seq) and several else (index,)
+    found = [t for part in parts if (t := tensor_of(part)) is not None and t.device is not Device.CPU]
+    if isinstance(base, Unknown):
+        return any(t.dtype == "bool" or several for t in found)
+    cut = any(isinstance(part, External) and part.name == "slice" for part in parts)
+    return isinstance(base, Instance) and base.external == OUTPUT and several and (cut or bool(found))
 
 
 def read(run: Calls, tensor: Tensor, index: Value, node: ast.AST) -> Value:
