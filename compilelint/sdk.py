@@ -57,6 +57,7 @@ from compilelint.engine.events import (
 )
 from compilelint.engine.values import (
     BATCH,
+    ITERATED,
     NONE,
     UNKNOWN,
     Class,
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH",
+    "ITERATED",
     "NONE",
     "UNKNOWN",
     "Accumulate",

@@ -98,7 +98,7 @@ def host_data(data: Value, sure: bool) -> bool:
     if isinstance(data, Const | Scalar):
         return True
     if isinstance(data, Seq | Map):
-        return not any(on_device(v) for v in walk(data))
+        return data.items != () and not any(on_device(v) for v in walk(data))  # of no data, no copy
     tensor = tensor_of(data)
     return tensor is not None and tensor.kind == "numpy"
 

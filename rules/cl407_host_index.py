@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `x[[0, 2]]`, `x[rows]` with `rows` a list of numbers or a tensor on the host, and writes through such an
-index, outside compiled code.
+index, outside compiled code. A mask on the host is counted there, and its copy is not waited for.
 
 ## Why it costs
 The index becomes a tensor in pageable memory and is copied to the device before the gather can be queued.
@@ -17,7 +17,7 @@ The index becomes a tensor in pageable memory and is copied to the device before
 Manual.
 
 ## Versions
-All releases. In compiled code a constant list is part of the graph.
+All releases; measured on torch 2.11. In compiled code a constant list is part of the graph.
 
 ## References
 https://docs.pytorch.org/docs/stable/tensor_view.html
@@ -25,15 +25,17 @@ https://docs.pytorch.org/docs/stable/tensor_view.html
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from compilelint.sdk import (
-    Const,
+    ITERATED,
     Context,
     Read,
     Report,
     Rule,
     Seq,
+    Tensor,
     Value,
     Write,
     index_parts,
@@ -53,12 +55,19 @@ def host_part(base: Value, index: Value) -> Value | None:
     if not on_device(base):
         return None
     for part in index_parts(index):
-        if isinstance(part, Seq) and part.kind == "list" and is_number(part.any_item()):
+        if isinstance(part, Seq) and part.kind in ("list", "tuple") and is_number(part.any_item()):
             return part
         tensor = tensor_of(part)
-        if tensor is not None and on_host(tensor) and (tensor.rank or 0) > 0:
+        if tensor is not None and on_host(tensor) and tensor.dtype != "bool" and has_rows(tensor):
             return part
     return None
+
+
+def has_rows(tensor: Tensor) -> bool:
+    """Whether a tensor has a dimension: by its rank, or because a function made it. One number is no copied index."""
+    if tensor.rank is not None or tensor.origin is None:
+        return bool(tensor.rank)
+    return isinstance(tensor.origin.node, ast.Call) and tensor.origin.why != ITERATED
 
 
 @rule.on(Read)
@@ -72,6 +81,6 @@ def reads(event: Read, ctx: Context) -> Iterator[Report]:
 @rule.on(Write)
 def writes(event: Write, ctx: Context) -> Iterator[Report]:
     part = host_part(event.base, event.index)
-    if ctx.region.kind != "compiled" and part is not None and not isinstance(part, Const):
+    if ctx.region.kind != "compiled" and part is not None:
         message = f"`{ctx.source(event.node)} = …` copies its index to the device: the CPU waits for it"
         yield Report(event.node, message, because=part, hint=HINT)
