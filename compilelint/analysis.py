@@ -33,6 +33,7 @@ from compilelint.finding import (
 )
 from compilelint.models import tables
 from compilelint.sdk import Report, Rule
+from compilelint.source.installed import followed
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.project import Project, SourceError
 from compilelint.source.spans import source_of, span_of
@@ -92,7 +93,8 @@ class Analyser:
         self.project_paths = project_paths
         self.rules = rules
         self.dispatch = Dispatch(rules)
-        self.project = Project(project_paths, {Path(path): text for path, text in texts.items()})
+        overlay = {Path(path): text for path, text in texts.items()}
+        self.project = Project(project_paths, overlay, followed(settings.follow_imports))
         self.engine = Engine(self.project, self.dispatch, tables.load(settings.torch))
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
@@ -119,6 +121,8 @@ class Analyser:
         self.result.findings = one_per_site(found)
         self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
+        if self.project.left_out:
+            self.result.stats.bounds["modules of installed packages"] = self.project.left_out
         asked = set(self.paths)
         self.result.unreadable = {p: e for p, e in self.project.errors.items() if p in asked}
         return self.result
@@ -227,7 +231,7 @@ class Analyser:
             region=region,
             gb_types=gb_types if "graph-break" in effects else (),
             hint=report.hint,
-            trace=self._trace(report.because),
+            trace=self.trace(report.because),
             fix=fix,
             statement_line=event.statement.lineno,
         )
@@ -283,7 +287,7 @@ class Analyser:
             file = self._files[module] = CstFile(str(module.path), module.text, module.tree)
         return Rewriter(file, at=node)
 
-    def _trace(self, value: Value | None) -> tuple[TraceStep, ...]:
+    def trace(self, value: Value | None) -> tuple[TraceStep, ...]:
         """The history of a value in a few steps; of a chain on one line the last says enough."""
         if value is None or value.origin is None:
             return ()

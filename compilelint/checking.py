@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ from compilelint.config import Settings
 from compilelint.errors import did_you_mean
 from compilelint.finding import Finding, Severity, Stats
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
+from compilelint.source.installed import followed
 from compilelint.source.project import Project, SourceError, decode, module_name, read_text
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
         stats=outcome.stats,
         errors=outcome.errors,
         problems=selection.problems,
-        notices=selection.notices + _roots_that_are_none(selection.files, settings.roots),
+        notices=selection.notices + _roots_that_are_none(selection.files, settings.roots) + not_installed(settings),
     )
 
 
@@ -76,6 +78,17 @@ def _roots_that_are_none(files: Sequence[Path], roots: Sequence[str]) -> list[st
             place = display_path(loaded[0].path)
             notices.append(f'roots: "{root}": no function {wanted} in {place}{did_you_mean(wanted, sorted(known))}')
     return notices
+
+
+def not_installed(settings: Settings) -> list[str]:
+    """A line for what is to be followed and isn't there."""
+    installed = followed(settings.follow_imports)
+    if installed is None:
+        return []
+    if not installed.folders:
+        where = os.environ.get("VIRTUAL_ENV", sys.prefix)
+        return [f"follow-imports: no installed packages found in {where}"]
+    return [f'follow-imports: "{name}" is not installed' for name in installed.missing()]
 
 
 def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:
@@ -114,11 +127,18 @@ def findings_in(
     `texts` by shown path stand for what is on disk.
     """
     outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts)
-    chosen = {os.path.realpath(file): display_path(file) for file in files}
-    kept = _suppressed(_chosen(outcome.findings, chosen), chosen.values(), settings, texts or {})
-    outcome.findings = sorted(kept, key=lambda finding: finding.sort_key)
+    outcome.findings = visible(outcome.findings, files, settings, texts)
     outcome.stats.files = len(files)
     return outcome
+
+
+def visible(
+    findings: Iterable[Finding], files: Sequence[Path], settings: Settings, texts: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """The findings in these files, without what is suppressed, sorted, with paths as they are shown."""
+    chosen = {os.path.realpath(file): display_path(file) for file in files}
+    kept = _suppressed(_chosen(findings, chosen), chosen.values(), settings, texts or {})
+    return sorted(kept, key=lambda finding: finding.sort_key)
 
 
 @lru_cache(maxsize=4096)

@@ -38,6 +38,7 @@ class Settings:
     severity: Severity = Severity.NOTE  # the least that is shown
     jobs: int = 1  # 0: one process for each core
     roots: tuple[str, ...] = ()  # further compile roots, `module:Qual.name`
+    follow_imports: bool | tuple[str, ...] = False  # into which installed packages, by import name; True: all
     unsafe_fixes: bool = False
     force_exclude: bool = False  # `exclude` also for files named on the command line
     respect_gitignore: bool = True
@@ -203,6 +204,22 @@ def _roots(value: object, where: str) -> tuple[str, ...]:
     return roots
 
 
+def _follow_imports(value: object, where: str) -> bool | tuple[str, ...]:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, list | tuple):
+        raise ConfigError(f"{where}: expected true, false or a list of import names, got {_shown(value)}")
+    from compilelint.source.installed import MODELLED
+
+    names = _strings(value, where)
+    for name in names:
+        if not name.isidentifier():
+            raise ConfigError(f'{where}: expected the import name of a package, got "{name}"')
+        if name in MODELLED or name in sys.stdlib_module_names:
+            raise ConfigError(f"{where}: {name} is never followed: compilelint knows what it does")
+    return names
+
+
 def _per_file(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: expected a table of glob = [codes], got {_shown(value)}")
@@ -226,6 +243,7 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "severity": _severity,
     "jobs": _count,
     "roots": _roots,
+    "follow_imports": _follow_imports,
     "unsafe_fixes": _boolean,
     "force_exclude": _boolean,
     "respect_gitignore": _boolean,

@@ -45,6 +45,11 @@ _SELECTION = (
         help="What counts as compiled: what a compile root reaches (auto), every nn.Module.forward too (modules), or "
         "every function on tensors (all).",
     ),
+    click.option(
+        "--follow-imports/--no-follow-imports",
+        default=None,
+        help="Follow calls into installed packages, too ($VIRTUAL_ENV's, else the running interpreter's).",
+    ),
     click.option("--jobs", "-j", type=int, metavar="N", help="Processes. [default: one for each core]"),
     click.option(
         "--config",
@@ -65,6 +70,7 @@ SETTINGS = (
     "jobs",
     "severity",
     "force_exclude",
+    "follow_imports",
     "unsafe_fixes",
 )
 

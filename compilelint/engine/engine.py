@@ -47,6 +47,7 @@ MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands f
 MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of the outer one
 MAX_RECURSION = 3  # times that one function may stand on the stack of calls
 MAX_CALL_DEPTH = 14  # nested interpretation of calls
+MAX_FOLLOWED = 2000  # contexts of functions in installed packages
 
 
 class Interest(Protocol):
@@ -80,6 +81,7 @@ class Engine:
         self._asks: dict[FunctionInfo, bool] = {}
         self._operators: dict[Module, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
+        self._followed = 0
 
     # -- names -----------------------------------------------------------------------------------------------------
 
@@ -90,14 +92,16 @@ class Engine:
         return found
 
     def namespace(self, name: str) -> Value:
-        """What `import name` binds: a module of the project, or a name outside."""
-        if self.project.owns(name):
-            return Namespace(name) if self.project.find(name) is not None else UNKNOWN
-        return External(canonical(name))
+        """What `import name` binds: a module of the project or a followed one, or a name outside."""
+        if self.project.has(name):
+            return Namespace(name)
+        return UNKNOWN if self.project.owns(name) else External(canonical(name))
 
     def submodule(self, package: str, name: str) -> Value:
         full = f"{package}.{name}" if package else name
-        return Namespace(full) if self.project.find(full) is not None else UNKNOWN
+        if package and not self.project.owns(package):
+            return self.namespace(full)
+        return Namespace(full) if self.project.has(full) else UNKNOWN
 
     def member(self, value: Value, name: str) -> Value:
         """`value.name` for modules, outside names and classes."""
@@ -439,7 +443,10 @@ class Engine:
             found = self._generic[info] = Summary(
                 info.module, info, dict(self.parameters(info)), generic=True, bound=bound
             )
-            self._interpret(found)
+            if self._follows(info):
+                self._interpret(found)
+            else:
+                self._take_signature(found)
         return found
 
     def call(self, function: Function, arguments: dict[str, Value], generic: bool = False) -> Summary:
@@ -473,7 +480,10 @@ class Engine:
         found = contexts[context] = Summary(
             info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound
         )
-        self._interpret(found)
+        if self._follows(info):
+            self._interpret(found)
+        else:
+            self._take_signature(found)
         return found
 
     def top_level(self, module: Module) -> Summary:
@@ -483,6 +493,24 @@ class Engine:
             found = self._modules[module.name] = Summary(module, None, generic=True)
             self._interpret(found)
         return found
+
+    def _follows(self, info: FunctionInfo) -> bool:
+        """Whether one more context of a function may be interpreted: in installed packages they are bounded."""
+        if not info.module.installed:
+            return True
+        if self._followed >= MAX_FOLLOWED:
+            self.hit("contexts in installed packages")
+            return False
+        self._followed += 1
+        return True
+
+    def _take_signature(self, summary: Summary) -> None:
+        """Judge a function by what it is annotated to return, where nothing better is known."""
+        info = summary.info
+        if info is not None and not isinstance(info.node, ast.Lambda) and isinstance(summary.returns, Unknown):
+            scope = self.scope(info.module)
+            summary.returns = annotated(info.node.returns, scope, str(info.module.path), info.node.returns)
+        summary.done = True
 
     def _interpret(self, summary: Summary) -> None:
         from compilelint.engine.run import Run
@@ -497,7 +525,7 @@ class Engine:
             self.depth -= 1
             if info is not None:
                 self._active[info] = self._active.get(info, 1) - 1
-            summary.done = True
+            self._take_signature(summary)
 
     def evaluate(self, node: ast.expr, module: Module) -> Value:
         """The value of an expression at a module's top level; no events."""

@@ -376,6 +376,8 @@ class Run(Expressions):
 
     def store(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         """Assign a value to a target of any form."""
+        if self.summary.values is not None:
+            self.summary.values[target] = value
         match target:
             case ast.Name(id=name):
                 self.bind(name, value)

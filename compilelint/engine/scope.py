@@ -55,7 +55,12 @@ class Scope:
         return value
 
     def own(self, name: str) -> Value | None:
-        """The value of a name that this module binds, itself or by a star; None where it binds none of that name."""
+        """The value of a name that this module binds, itself or by a star; None where it binds none of that name.
+
+        None too where it is just about to: `from . import layers` in a package means the submodule.
+        """
+        if name in self.pending:
+            return None
         return self.lookup(name) if name in self.module.bindings else self._starred(name)
 
     def _starred(self, name: str) -> Value | None:

@@ -88,6 +88,7 @@ class Module:
         self.name = name
         self.text = text
         self.tree = tree
+        self.installed = False  # of a package that imports are followed into: read for its values, never reported on
         self.is_package = path.name == "__init__.py"
         self.package = name if self.is_package else name.rpartition(".")[0]
         self.functions: list[FunctionInfo] = []

@@ -1,4 +1,4 @@
-"""The project: files by import name, parsed when first needed, and nothing outside the packages that are checked."""
+"""The project: files by import name, parsed when first needed; what is installed only where that is asked for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from compilelint.source.installed import Installed, locate
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 
 __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "parse", "read_text"]
 
 MAX_DEPTH = 900  # nesting that ast can still walk in Python
+MAX_INSTALLED = 300  # modules of installed packages that are parsed
 
 
 class SourceError(Exception):
@@ -65,11 +67,19 @@ class Project:
 
     A file's root is the nearest parent without an `__init__.py`; its import name is its path from there. Absolute
     imports are followed when their first component is a package or module that one of the checked files belongs to, or
-    a file beside a checked script. `texts` stand for what is on disk.
+    a file beside a checked script; with `installed`, also when they name a package there. `texts` stand for what is on
+    disk. `left_out` counts the installed modules past the first MAX_INSTALLED: they stay unknown.
     """
 
-    def __init__(self, paths: Iterable[Path], texts: Mapping[Path, str] | None = None) -> None:
+    def __init__(
+        self, paths: Iterable[Path], texts: Mapping[Path, str] | None = None, installed: Installed | None = None
+    ) -> None:
         self._texts = texts or {}
+        self._installed = installed
+        self._own: dict[str, Path | None] = {}  # import name → file, once looked for
+        self._foreign: dict[str, Path | None] = {}  # the same among what is installed
+        self._followed = 0
+        self.left_out = 0
         self._modules: dict[str, Module | None] = {}
         self._names: dict[Path, str] = {}
         self._roots: dict[str, Path] = {}  # first component of an import name → directory that holds it
@@ -106,34 +116,56 @@ class Project:
         return None
 
     def find(self, name: str) -> Module | None:
-        """The project's module of that import name, None for what lies outside."""
-        if name in self._modules:
-            return self._modules[name]
-        top = name.partition(".")[0]
-        root = self._roots.get(top)
-        candidates = [root] if root is not None else sorted(self._folders)
-        module = None
-        for folder in candidates:
-            path = _locate(folder, name)
-            if path is not None and (root is not None or top not in sys.stdlib_module_names):
-                module = self._parse(self._given.get(path, path), name)
-                break
-        self._modules[name] = module
-        return module
+        """The module of that import name in the project or, where followed, installed; None for what lies outside."""
+        if name not in self._modules:
+            path = self._locate(name)
+            if path is not None:
+                self._modules[name] = self._parse(self._given.get(path, path), name)
+            else:
+                self._modules[name] = None if self.owns(name) else self._follow(name)
+        return self._modules[name]
+
+    def has(self, name: str) -> bool:
+        """Whether `find` would look into a file for that name."""
+        return self._modules.get(name) is not None or (
+            self._locate(name) is not None or (not self.owns(name) and self._locate_installed(name) is not None)
+        )
 
     def owns(self, name: str) -> bool:
         """Whether an import name belongs to the project, be it parsable or not."""
         top = name.partition(".")[0]
-        return top in self._roots or self.find(top) is not None
+        return top in self._roots or self._locate(top) is not None
 
+    def _locate(self, name: str) -> Path | None:
+        """The file of one of the project's modules."""
+        if name not in self._own:
+            top = name.partition(".")[0]
+            root = self._roots.get(top)
+            folders = [root] if root is not None else sorted(self._folders)
+            if root is None and top in sys.stdlib_module_names:
+                folders = []
+            self._own[name] = next((path for folder in folders if (path := locate(folder, name)) is not None), None)
+        return self._own[name]
 
-def _locate(folder: Path, name: str) -> Path | None:
-    base = folder.joinpath(*name.split("."))
-    package = base / "__init__.py"
-    if package.is_file():
-        return package
-    file = base.with_name(base.name + ".py")
-    return file if file.is_file() else None
+    def _locate_installed(self, name: str) -> Path | None:
+        if self._installed is None:
+            return None
+        if name not in self._foreign:
+            self._foreign[name] = self._installed.locate(name)
+        return self._foreign[name]
+
+    def _follow(self, name: str) -> Module | None:
+        path = self._locate_installed(name)
+        if path is None:
+            return None
+        if self._followed >= MAX_INSTALLED:
+            self.left_out += 1
+            return None
+        self._followed += 1
+        module = self._parse(path, name)
+        if module is not None:
+            module.installed = True
+        return module
 
 
 def module_name(path: Path) -> tuple[str, Path]:
