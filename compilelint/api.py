@@ -18,6 +18,7 @@ from compilelint.finding import Applicability, Finding, Severity
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
     from compilelint.checking import CheckResult
+    from compilelint.explain import Explanation
     from compilelint.fixing import FixRun
     from compilelint.report import RuleDoc
     from compilelint.runtime.results import VerifyResult
@@ -37,11 +38,13 @@ __all__ = [
     "check_source",
     "describe",
     "describe_error",
+    "explain_value",
     "find_rule",
     "fix",
     "known_torch_versions",
     "load_settings",
     "render",
+    "render_explanation",
     "rules",
     "show_version",
     "statistics",
@@ -70,6 +73,31 @@ def check_source(data: bytes, path: Path | str, settings: Settings | None = None
     from compilelint import checking
 
     return checking.check_source(data, Path(path), settings or load_settings())
+
+
+def explain_value(place: str, paths: Sequence[Path | str] = (), settings: Settings | None = None) -> Explanation:
+    """What a check of `paths` believes of the expression at `place` (`FILE:LINE:COLUMN`) and why.
+
+    Raises UsageProblem for a place where nothing can be explained.
+    """
+    from compilelint import explain
+    from compilelint.explain.places import place as parsed
+
+    return explain.explain(parsed(place), [Path(path) for path in paths], settings or load_settings())
+
+
+def render_explanation(
+    explanation: Explanation,
+    settings: Settings,
+    format: Literal["text", "json"] = "text",  # noqa: A002  # the option's name
+) -> str:
+    """An explanation for people or for programs, with a newline at its end."""
+    from compilelint import __version__
+    from compilelint.explain import write
+
+    if format == "json":
+        return write.as_json(explanation, __version__, show_version(settings.torch))
+    return write.text(explanation)
 
 
 def fix(paths: Sequence[Path | str], settings: Settings | None = None, *, apply: bool = False) -> FixRun:

@@ -33,6 +33,6 @@ def test_values_and_reports(
     load(ROOT / "scripts" / "believe.py").main()
     shown = capsys.readouterr().out
     assert "setup: cold (" in shown
-    assert "x.sum().item()" in shown and "tensor, device unknown" in shown
-    assert "  CL201 reported line 5, dropped: sync in cold code\n" in shown
-    assert "  CL204 reported line 12, kept: sync\n" in shown
+    assert "x.sum().item()" in shown and "a tensor, may be on a device" in shown
+    assert "  CL201 line 5, dropped: it stands in cold code" in shown
+    assert "  CL204 line 12, kept: sync\n" in shown

@@ -33,6 +33,11 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     metavar="FILE",
     help="Check what stdin holds (PATHS: none, or `-`) as if it were in this file.",
 )
+@click.option(
+    "--explain-value",
+    metavar="FILE:LINE:COL",
+    help="Instead of findings, show what is believed of the expression there and why, as text or json.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--no-cache", is_flag=True, help="Accepted for scripts: nothing is cached between runs.")
 def check(
@@ -40,6 +45,7 @@ def check(
     output_format: Any,
     statistics: bool,
     stdin_filename: Path | None,
+    explain_value: str | None,
     exit_zero: bool,
     no_cache: bool,
     **options: Any,
@@ -51,6 +57,13 @@ def check(
     """
     from compilelint import api
 
+    if explain_value is not None:
+        if statistics or output_format not in ("text", "json") or stdin_filename or Path("-") in paths:
+            raise click.UsageError("--explain-value goes with --output-format text or json, and reads files alone")
+        settings = settings_from(options)
+        explanation = api.explain_value(explain_value, paths or (Path(),), settings)
+        console.write(api.render_explanation(explanation, settings, output_format))
+        return 0
     if statistics and output_format != "text":
         raise click.UsageError("--statistics goes with --output-format text only")
     started = time.perf_counter()
