@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
-from compilelint.engine.summary import Entry
+from compilelint.engine.summary import Entry, Summary
 from compilelint.engine.usage import shows_tensor
 from compilelint.engine.values import (
     BATCH,
@@ -36,17 +36,26 @@ from compilelint.engine.values import (
     join,
     join_all,
     options,
+    same,
 )
 from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
-HOOKS = ("register_forward_hook", "register_forward_pre_hook")
+HOOKS = objects.FORWARD_HOOKS | objects.BACKWARD_HOOKS
 
 
 def _is_no_tensor(value: Value | None) -> bool:
     """Whether a parameter is declared a bool, a text or a container: a tensor passed for it was inferred wrongly."""
     return isinstance(value, Seq | Map) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
+
+
+# what an attribute must hold for its calls to lead somewhere
+_CALLABLE = (Function, Class, Partial, Compiled, Instance)
+
+
+def _writers(base: ClassInfo | str, name: str) -> Sequence[FunctionInfo]:
+    return base.stores.get(name, ()) if isinstance(base, ClassInfo) else ()
 
 
 class Arguments:
@@ -95,7 +104,7 @@ class Calls(Frame):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
-        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS and arguments.args:
+        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS:
             objects.hook(self, Instance(None, "torch.nn.Module"), func.attr, arguments, node)
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
@@ -170,15 +179,18 @@ class Calls(Frame):
     # -- into the project --------------------------------------------------------------------------------------------
 
     def call_function(self, function: Function, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Value:
-        info = function.info
-        bound = self.bind_arguments(function, arguments)
-        summary = self.engine.call(function, bound)
+        summary = self._enter(function, arguments, node, compiled)
+        if self.engine.is_generator(function.info):
+            return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
+        return declared(summary.returns)
+
+    def _enter(self, function: Function, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Summary:
+        """What comes of a function called with these arguments; the call is remembered."""
+        summary = self.engine.call(function, self.bind_arguments(function, arguments))
         if not self.silent:
             self.engine.edge(self.summary, summary, self.site, node, self.statement, compiled)
         self._take_writes(function, summary.self_writes)
-        if self.engine.is_generator(info):
-            return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
-        return declared(summary.returns)
+        return summary
 
     def _take_writes(self, function: Function, writes: Mapping[str, Value]) -> None:
         """A method called on our own `self` set attributes of it."""
@@ -244,8 +256,9 @@ class Calls(Frame):
             return instance
         init = self.engine.method(info, "__init__")
         if init is not None:
-            self.call_function(Function(init, bound=instance), arguments, node)
-            return instance
+            summary = self._enter(Function(init, bound=instance), arguments, node)
+            kept = self._kept(info, arguments, summary.self_writes)
+            return self.engine.instance(info, instance.origin, kept) if kept else instance
         fields = self.engine.fields(info)
         if fields:
             attrs = dict(zip(fields, arguments.args, strict=False))
@@ -257,6 +270,16 @@ class Calls(Frame):
         if instance.isa("torch.autograd.Function"):
             return UNKNOWN
         return instance
+
+    def _kept(self, info: ClassInfo, arguments: Arguments, writes: Mapping[str, Value]) -> dict[str, Value]:
+        """The functions, classes and objects passed to `__init__` that attributes hold from there on."""
+        passed = [v for v in (*arguments.args, *arguments.kwargs.values()) if isinstance(v, _CALLABLE)]
+        return {
+            name: value
+            for name, value in writes.items()
+            if any(same(value, argument) for argument in passed)
+            and all(writer.name == "__init__" for base in self.engine.mro(info) for writer in _writers(base, name))
+        }
 
     def call_instance(self, instance: Instance, arguments: Arguments, node: ast.AST, compiled: Entry) -> Value:
         """`module(x)` and other callable objects."""
@@ -337,6 +360,8 @@ class Calls(Frame):
         receiver = method.receiver
         match receiver:
             case Tensor():
+                if method.name in objects.TENSOR_HOOKS:
+                    objects.hook(self, receiver, method.name, arguments, node)
                 result = tensor_model.call(self, receiver, method.name, arguments, node)
                 if method.name == "backward":
                     self._training()

@@ -67,7 +67,8 @@ class Engine:
         self.references: dict[FunctionInfo, set[FunctionInfo | None]] = {}  # method → the functions that speak of it
         self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
         self.compile_roots: list[tuple[Summary, bool]] = []  # and whether with fullgraph=True
-        self.hooks: list[tuple[Instance, Summary]] = []
+        self.hooks: list[tuple[Instance, Summary]] = []  # of the forward pass
+        self.backward_hooks: list[Summary] = []
         self._scopes: dict[str, Scope] = {}
         self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
         self._generic: dict[FunctionInfo, Summary] = {}
@@ -435,8 +436,7 @@ class Engine:
     def generic(self, info: FunctionInfo, bound: Value | None = None) -> Summary:
         """The function interpreted on its own: parameters as annotated or used."""
         bound = bound if bound is not None else self.receiver(info)
-        owner = bound.info if isinstance(bound, Instance) else None
-        if owner is not None and owner is not info.cls:
+        if isinstance(bound, Instance) and bound.info is not None and (bound.info is not info.cls or bound.attrs):
             return self.call(Function(info, bound=bound), dict(self.parameters(info)), generic=True)
         found = self._generic.get(info)
         if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
@@ -48,7 +48,8 @@ class Regions:
         self.looped: dict[Summary, str] = {}
         summaries = engine.summaries()
         steps.mark(summaries)
-        self._setup = _setup_only(summaries, engine.references)
+        hooks = {hook.info for hook in (*(hook for _, hook in engine.hooks), *engine.backward_hooks)}
+        self._setup = _setup_only(summaries, engine.references, hooks)
         self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
         split_roots = self._compiled_roots(summaries, set(roots), fullgraph=False)
@@ -157,7 +158,7 @@ class Regions:
         return roots + [(hook, "is a module's hook") for _, hook in self.engine.hooks]
 
     def _step_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
-        roots = []
+        roots = [(hook, "is a hook of the backward pass") for hook in self.engine.backward_hooks]
         for summary in summaries:
             info = summary.info
             if info is not None and info.cls is not None:
@@ -231,9 +232,11 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
 
 
 def _setup_only(
-    summaries: list[Summary], references: Mapping[FunctionInfo, set[FunctionInfo | None]]
+    summaries: list[Summary],
+    references: Mapping[FunctionInfo, set[FunctionInfo | None]],
+    hooks: Collection[FunctionInfo | None],
 ) -> set[FunctionInfo]:
-    """Functions of the set-up protocol, and those that nothing but set-up calls or speaks of."""
+    """Functions of the set-up protocol, and those, but for hooks, that nothing but set-up calls or speaks of."""
     callers: dict[FunctionInfo, set[FunctionInfo | None]] = {info: set(by) for info, by in references.items()}
     for summary in summaries:
         for edge in summary.edges:
@@ -247,6 +250,7 @@ def _setup_only(
             if (
                 callee not in setup
                 and callee.name != "forward"
+                and callee not in hooks
                 and by
                 and all(c is not None and c in setup for c in by)
             ):

@@ -16,6 +16,7 @@ from compilelint.engine.values import (
     Instance,
     Map,
     Method,
+    Partial,
     Scalar,
     Seq,
     Tensor,
@@ -29,6 +30,9 @@ from compilelint.models import nn, tensors
 if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments, Calls
 
+FORWARD_HOOKS = frozenset("register_forward_hook register_forward_pre_hook".split())
+BACKWARD_HOOKS = frozenset("register_full_backward_hook register_full_backward_pre_hook register_backward_hook".split())
+TENSOR_HOOKS = frozenset("register_hook register_post_accumulate_grad_hook".split())
 MODULE_SELF = frozenset(
     "to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory xpu".split()
 )
@@ -109,8 +113,7 @@ def _batch_tensor(instance: Instance) -> Tensor:
 MODULE_METHODS = frozenset(
     """to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory
     parameters named_parameters buffers named_buffers modules named_modules children named_children
-    state_dict load_state_dict register_buffer register_parameter register_forward_hook
-    register_forward_pre_hook register_full_backward_hook add_module register_module zero_grad compile
+    state_dict load_state_dict register_buffer register_parameter add_module register_module zero_grad compile
     get_parameter get_submodule get_buffer forward extra_repr xpu __init__ append extend insert keys values
     items pop flatten_parameters reset_parameters update""".split()
 )
@@ -119,7 +122,7 @@ MODULE_METHODS = frozenset(
 def _module_attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value:
     if name == "training":
         return Scalar("bool")
-    if name in MODULE_METHODS:
+    if name in MODULE_METHODS or name in FORWARD_HOOKS or name in BACKWARD_HOOKS:
         return Method(name, instance)
     if name in (
         "weight",
@@ -204,7 +207,7 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
         return Map(None, Scalar("str"), Tensor(origin=run.origin(node, "is in a state dict")))
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         return _register(run, instance, name, arguments, node)
-    if name.endswith("_hook") and arguments.args:
+    if name in FORWARD_HOOKS or name in BACKWARD_HOOKS:
         hook(run, instance, name, arguments, node)
         return Instance(None, "torch.utils.hooks.RemovableHandle")
     if name == "compile":
@@ -277,27 +280,42 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     return NONE
 
 
-def hook(run: Calls, instance: Instance, name: str, arguments: Arguments, node: ast.AST) -> None:
-    """`module.register_…_hook(function)`: a hook runs whenever its module does."""
-    function = arguments.args[0]
-    if isinstance(function, Function):
-        summary = run.engine.call(function, _hook_arguments(run, instance, name, arguments, function, node))
-        run.engine.hooks.append((instance, summary))
+def hook(run: Calls, owner: Instance | Tensor, name: str, arguments: Arguments, node: ast.AST) -> None:
+    """`owner.register_…_hook(function)`: the hook runs whenever the module does, or the backward pass gets there."""
+    function = arguments.get(0, "hook")
+    bound: tuple[Value, ...] = ()
+    if isinstance(function, Partial):
+        bound, function = function.args, function.func
+    if not isinstance(function, Function):
+        return
+    if isinstance(owner, Tensor):
+        grad = Tensor(owner.device, owner.dtype, owner.rank, origin=run.origin(node, "is given a gradient", owner))
+        given: list[Value] = [grad if name == "register_hook" else owner]
+    else:
+        given = _hook_arguments(run, owner, name, arguments, node)
+    summary = run.engine.call(function, _parameters(run, function, [*bound, *given]))
+    if isinstance(owner, Instance) and name in FORWARD_HOOKS:
+        run.engine.hooks.append((owner, summary))
+    else:
+        run.engine.backward_hooks.append(summary)
 
 
-def _hook_arguments(
-    run: Calls, instance: Instance, name: str, arguments: Arguments, function: Function, node: ast.AST
-) -> dict[str, Value]:
-    """A hook's parameters: what its annotations say, else by place: the module, its arguments, its output."""
-    plain = [a.arg for a in function.info.node.args.posonlyargs + function.info.node.args.args]
-    if function.bound is not None:
-        del plain[:1]
+def _hook_arguments(run: Calls, instance: Instance, name: str, arguments: Arguments, node: ast.AST) -> list[Value]:
+    """What a module's hook is given: the module, its arguments, its output."""
     given: list[Value] = [instance, UNKNOWN]
     if "with_kwargs" in arguments.kwargs:
         given.append(Map(None, Scalar("str"), UNKNOWN))
     if name == "register_forward_hook":
         module = instance.external or "torch.nn.Module"
         given.append(nn.call(run, module, instance, arguments.none(), node))
+    return given
+
+
+def _parameters(run: Calls, function: Function, given: list[Value]) -> dict[str, Value]:
+    """A hook's parameters: what its annotations say, else what it is given, by place."""
+    plain = [a.arg for a in function.info.node.args.posonlyargs + function.info.node.args.args]
+    if function.bound is not None:
+        del plain[:1]
     known = dict(run.engine.parameters(function.info))
     result = {name: value for name, value in known.items() if function.bound is None or name in plain}
     result |= {n: value for n, value in zip(plain, given, strict=False) if isinstance(result.get(n), Unknown)}
