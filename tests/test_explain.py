@@ -41,7 +41,7 @@ def whole(x: torch.Tensor):
     return x * x.sum().item()
 
 
-def train(loader, model: torch.nn.Module):
+def train(loader: torch.utils.data.DataLoader, model: torch.nn.Module):
     for x in loader:
         model(x).sum().backward()
 
