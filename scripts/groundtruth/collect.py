@@ -4,7 +4,8 @@
     python collect.py SET --site DIR --out FILE                # compiled: lines traced, graph breaks
     python collect.py SET --site DIR --out FILE --mode syncs   # eagerly on a CUDA GPU: lines executed, host syncs
 
-Each case runs in a process of its own. One that fails or takes too long is named on stderr and left out.
+Each case runs in a process of its own. One that fails or takes too long is named on stderr and left out; `--work DIR`
+keeps the results of the others for the next run.
 Output: {"torch", "python", "versions": {package: release}, "cases": {name: package}, "errors": {name: what only Dynamo
 raised}, "files": {path: {"package", "traced": [[first line, last line]], "breaks": [site]}}}, a site being {"line",
 "gb_type", "skipped", "secondary", "cases": how many}; for syncs also "effect" and "device". Paths are relative to DIR.
@@ -13,15 +14,16 @@ raised}, "files": {path: {"package", "traced": [[first line, last line]], "break
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import json
-import multiprocessing
+import multiprocessing.connection
 import platform
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from case import Case, load  # noqa: E402
+
+FORK = multiprocessing.get_context("fork")
+Recorder = Callable[[Case, str, Path, Path], None]
 
 # Types that Dynamo meets only in a frame that it was handed because its caller already ran eagerly: a generator or a
 # comprehension on its own, or values that a break before has left half consumed.
@@ -41,37 +46,51 @@ SECONDARY = {
 }
 
 
-def run(cases: Iterable[Case], mode: str, site: Path, jobs: int, timeout: float) -> dict[str, dict[str, Any]]:
-    """What record.py wrote of each case, by name; {"failed": why} where it wrote nothing.
+def run(cases: Iterable[Case], mode: str, site: Path, work: Path, jobs: int, timeout: float) -> None:
+    """Leaves what record.py writes of each case in `work`; {"failed": why} where it wrote nothing.
 
-    Processes are forked, so that torch is imported once: the parent must not use it.
+    A process for each package, forked so that torch is imported once, forks one for each case. This one must not use
+    torch: it would not survive.
     """
     import torch._dynamo
     from record import record
 
     torch.set_num_threads(1)
     sys.path.insert(0, str(site))
-    context = multiprocessing.get_context("fork")
-    waiting, running, results = list(cases), {}, {}
-    with tempfile.TemporaryDirectory() as scratch:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                case = waiting.pop(0)
-                process = context.Process(target=record, args=(case, mode, site, Path(scratch) / case.name))
-                process.start()
-                running[case.name] = process, time.monotonic() + timeout
-            for name, (process, deadline) in list(running.items()):
-                process.join(0.1)
-                late = time.monotonic() > deadline
-                if not process.is_alive() or late:
-                    process.kill()
-                    process.join()
-                    del running[name]
-                    out = Path(scratch) / name
-                    why = "takes too long" if late else f"exit {process.exitcode}"
-                    results[name] = json.loads(out.read_text()) if out.exists() else {"failed": why}
-                    print(f"{name}: {results[name].get('failed', 'recorded')}", file=sys.stderr)
-    return results
+    by_package: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        by_package[case.package].append(case)
+    waiting, running = list(by_package), []
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            package = waiting.pop(0)
+            process = FORK.Process(target=lead, args=(package, by_package[package], record, mode, site, work, timeout))
+            process.start()
+            running.append(process)
+        multiprocessing.connection.wait([process.sentinel for process in running])
+        running = [process for process in running if process.is_alive()]
+
+
+def lead(
+    package: str, cases: Iterable[Case], record: Recorder, mode: str, site: Path, work: Path, timeout: float
+) -> None:
+    """The cases of one package, one after the other; those recorded before are kept."""
+    tops = Counter(Path(path).parts[0] for path in installed(site, [package])[1])
+    with contextlib.suppress(Exception):  # a case that needs it will tell
+        importlib.import_module(tops.most_common(1)[0][0])
+    for case in cases:
+        out = work / f"{case.name}.json"
+        if out.exists():
+            continue
+        process = FORK.Process(target=record, args=(case, mode, site, out))
+        process.start()
+        process.join(timeout)
+        late = process.is_alive()
+        process.kill()
+        process.join()
+        if not out.exists():
+            why = f"takes more than {timeout:.0f} s" if late else f"exit {process.exitcode}"
+            out.write_text(json.dumps({"failed": why}), encoding="utf-8")
 
 
 def merge(results: Iterable[dict[str, Any]], owners: dict[str, str]) -> dict[str, Any]:
@@ -135,14 +154,22 @@ def write(truth: dict[str, Any], out: Path) -> None:
     out.write_text(f'{head}, "files": {{\n{body}\n}}}}\n', encoding="utf-8")
 
 
-def collect(set_name: str, mode: str, site: Path, only: str | None, jobs: int, timeout: float) -> dict[str, Any]:
+def collect(
+    set_name: str, mode: str, site: Path, work: Path, only: Sequence[str], jobs: int, timeout: float
+) -> dict[str, Any]:
     import torch
 
     chosen = load(set_name)
-    cases = [case for case in chosen.cases if only in (None, case.name, case.package)]
-    results = run(cases, mode, site, jobs, timeout)
+    cases = [case for case in chosen.cases if not only or not {case.name, case.package}.isdisjoint(only)]
+    run(cases, mode, site, work, jobs, timeout)
+    good = {}
+    for case in cases:
+        result = json.loads((work / f"{case.name}.json").read_text(encoding="utf-8"))
+        if "failed" in result:
+            print(f"left out {case.package} {case.name}: {result['failed']}", file=sys.stderr)
+        else:
+            good[case] = result
     releases, owners = installed(site, chosen.packages)
-    good = {case: results[case.name] for case in cases if "failed" not in results[case.name]}
     truth = {
         "torch": torch.__version__.partition("+")[0],
         "python": ".".join(platform.python_version_tuple()[:2]),
@@ -169,16 +196,21 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--mode", choices=["breaks", "syncs"], default="breaks")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--only", metavar="NAME", help="one case, or the cases of one package")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for each case")
+    parser.add_argument("--work", type=Path, help="folder that keeps each case's result: a second run goes on from it")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these cases, or those of these packages")
+    parser.add_argument("--jobs", type=int, default=1, help="packages at once")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds a case")
     options = parser.parse_args()
     if options.install:
         install(options.set, options.site)
         return
     if options.out is None:
         parser.error("--out is missing")
-    truth = collect(options.set, options.mode, options.site.resolve(), options.only, options.jobs, options.timeout)
+    with contextlib.ExitStack() as stack:
+        work = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        work.mkdir(parents=True, exist_ok=True)
+        site = options.site.resolve()
+        truth = collect(options.set, options.mode, site, work, options.only, options.jobs, options.timeout)
     kinds = Counter(site["gb_type"] for file in truth["files"].values() for site in file["breaks"])
     print(f"{len(truth['cases'])} cases of {len(truth['versions'])} packages, {kinds.total()} sites")
     for kind, count in kinds.most_common():
