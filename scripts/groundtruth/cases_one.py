@@ -196,7 +196,7 @@ def patch_random_erasing() -> Any:
 
     coords = torch.stack(torch.meshgrid(torch.arange(4), torch.arange(4), indexing="ij"), -1).reshape(1, 16, 2)
     erase = PatchRandomErasing(erase_prob=1.0, patch_drop_prob=0.2, device="cpu")
-    return erase, (torch.rand(2, 16, 12), coords.repeat(2, 1, 1), torch.ones(2, 16, dtype=torch.bool))
+    return erase, (torch.rand(2, 16, 16, 3), coords.repeat(2, 1, 1), torch.ones(2, 16, dtype=torch.bool))
 
 
 @case("timm")
@@ -337,7 +337,7 @@ def smp_stats() -> Any:
     from segmentation_models_pytorch import metrics
 
     def iou(output: torch.Tensor, target: torch.Tensor) -> Any:
-        counts = metrics.get_stats(output, target, mode="multiclass", num_classes=3, ignore_index=2)
+        counts = metrics.get_stats(output, target, mode="multiclass", num_classes=3, ignore_index=-1)
         return metrics.iou_score(*counts, reduction="micro-imagewise"), metrics.f1_score(*counts, reduction="macro")
 
     return iou, (torch.randint(0, 3, (2, 16, 16)), torch.randint(0, 3, (2, 16, 16)))
