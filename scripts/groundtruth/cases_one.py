@@ -347,7 +347,7 @@ def smp_stats() -> Any:
 def smp_unet() -> Any:
     from segmentation_models_pytorch import Unet
 
-    model = Unet("resnet18", encoder_weights=None, decoder_channels=(16, 8, 8, 4, 4), decoder_attention_type="scse")
+    model = Unet("resnet18", encoder_weights=None, decoder_channels=(64, 32, 32, 16, 16), decoder_attention_type="scse")
     return model, (torch.rand(1, 3, 64, 64),)
 
 

@@ -260,7 +260,7 @@ def vector_quantize_cosine_heads() -> Any:
         orthogonal_reg_max_codes=8,
         codebook_diversity_loss_weight=0.1,
     )
-    return quantizer, (torch.randn(2, 48, 16),), {"lens": torch.tensor([48, 20])}
+    return quantizer, (torch.randn(2, 48, 16),)
 
 
 @case("vector-quantize-pytorch")
