@@ -1,0 +1,112 @@
+"""A training loop with four hidden syncs, and without: NaN check, metric read, pageable copy, per-tensor norm."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from timing import seen
+from torch import nn
+
+from compilelint import ops
+
+STEPS = 20
+
+
+class Net(nn.Module):
+    def __init__(self, width: int = 512, depth: int = 12) -> None:
+        super().__init__()
+        layers = [nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.GELU()) for _ in range(depth)]
+        self.layers = nn.ModuleList(layers)
+        self.head = nn.Linear(width, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = x + layer(x)
+        return self.head(x)
+
+
+def batches() -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Pageable, as a loader without pin_memory gives them; made once, so that making them costs nothing."""
+    generator = torch.Generator().manual_seed(0)
+    made = [
+        (torch.randn(256, 512, generator=generator), torch.randint(16, (256,), generator=generator)) for _ in range(4)
+    ]
+    for step in range(STEPS):
+        yield made[step % len(made)]
+
+
+def before(model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer) -> float:
+    total = 0.0
+    for x, y in batches():
+        loss = nn.functional.cross_entropy(model(x.to("cuda")), y.to("cuda"))
+        loss.backward()
+        if torch.isnan(loss):
+            raise ArithmeticError("loss is NaN")
+        norm = math.sqrt(sum(p.grad.norm().item() ** 2 for p in parameters if p.grad is not None))
+        optimizer.step()
+        optimizer.zero_grad()
+        total += loss.item() + 0 * norm
+    return total / STEPS
+
+
+def after(model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer) -> float:
+    metrics, guard = ops.DeviceMetrics(), ops.FiniteGuard()
+    for x, y in ops.prefetch(batches(), "cuda"):
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        guard.check({"loss": loss})
+        norm = ops.squared_norm_each([p.grad for p in parameters if p.grad is not None]).sum().sqrt()
+        optimizer.step()
+        optimizer.zero_grad()
+        metrics.mean("loss", loss)
+        metrics.sum("norm", norm)
+    guard.flush()
+    return metrics.read()["loss"]
+
+
+MODES: dict[str, Callable[[nn.Module], Any]] = {
+    "eager": lambda model: model,
+    "compiled": torch.compile,
+    "compiled, CUDA graphs": lambda model: torch.compile(model, mode="reduce-overhead"),
+}
+
+
+def loop_rows() -> list[dict[str, Any]]:
+    rows = []
+    for mode, wrap in MODES.items():
+        losses = []
+        for name, work in (("before", before), ("after", after)):
+            torch.manual_seed(0)
+            torch._dynamo.reset()
+            model = Net().cuda()
+            parameters = list(model.parameters())
+            optimizer = torch.optim.AdamW(parameters, lr=1e-4, fused=True)
+            target = wrap(model)
+            losses.append(work(target, parameters, optimizer))
+            epoch = lambda work=work, target=target, held=(parameters, optimizer): work(target, *held)  # noqa: E731
+            epoch()
+            torch.cuda.synchronize()
+            times = []
+            for _ in range(5):
+                start = time.perf_counter()
+                epoch()
+                torch.cuda.synchronize()
+                times.append(time.perf_counter() - start)
+            what = seen(epoch, calls=2)
+            rows.append(
+                {
+                    "case": "training loop, for each step",
+                    "what": f"{mode}, {name}",
+                    "steps_per_s": STEPS / sorted(times)[2],
+                    "kernels": what.kernels / STEPS,
+                    "waits": what.waits / STEPS,
+                    "gpu_us": what.gpu_us / STEPS,
+                    "busy": what.busy,
+                }
+            )
+        assert math.isclose(*losses, rel_tol=1e-3), losses
+    return rows
