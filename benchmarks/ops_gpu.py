@@ -3,8 +3,8 @@
     python benchmarks/ops_gpu.py                 # all, some minutes
     python benchmarks/ops_gpu.py --only lists    # one part: lists, compiled, finite, scalars or loop
 
-Run it from the root of the repository, with the project installed or with PYTHONPATH=. set. Times are medians, and ratios
-are within the run. "Floor" is each byte read once at the copy bandwidth measured in the same run. The sets of tensors are
+Run it from the root of the repository, with the project installed or with PYTHONPATH=. set. Times are medians, ratios
+those of one run. "Floor" is each byte read once at the copy bandwidth measured in the same run. The sets of tensors are
 larger than the L2 cache, or several of them take turns.
 """
 

@@ -26,7 +26,7 @@ MADE = {"tensor", "as_tensor", "asarray"}  # from Python data: a copy where a de
 TORCH = str(Path(torch.__file__).parent)
 
 
-class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Ops(TorchDispatchMode):
     def __init__(self, seen: Callable[[], None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen = seen

@@ -160,7 +160,7 @@ class _Calls(TorchFunctionMode):
         return self._prediction.call(func, args, kwargs or {})
 
 
-class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # in its __init_subclass__
+class _Operators(TorchDispatchMode):  # in its __init_subclass__
     def __init__(self, prediction: Prediction) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._prediction = prediction
