@@ -95,6 +95,23 @@ CASES = {
                 super().__init__()
                 self.head = head
         """,
+    "ranks by sizes": """
+        def f(x: Tensor, n: int, size: list[int]):
+            reveal(x.new_empty(n + 1))  # tensor 1d
+            reveal(x.new_zeros((n, 2)))  # tensor 2d
+            reveal(x.new_ones(size))  # tensor
+            reveal(x.view(-1))  # tensor 1d
+            reveal(x.reshape(n, -1, 2))  # tensor 3d
+            reveal(x.repeat(*size))  # tensor
+            reveal(torch.randint(0, n, (n,)))  # tensor cpu int 1d
+            reveal(torch.full((n, n), 0.5, device=x.device))  # tensor float 2d
+            reveal(torch.full(size, 0.5))  # tensor cpu float
+        """,
+    "functions that are no methods, and of numbers alone": """
+        def f(x: Tensor, n: int):
+            reveal(torch.isin(x, x))  # tensor bool
+            reveal(torch.div(n, 2, rounding_mode="trunc"))  # tensor cpu constant
+        """,
     "shown by dim": """
         def f(a, b, c, make, x: Tensor):
             reveal(make(x).sum(dim=-1))  # tensor

@@ -68,6 +68,7 @@ KEEPS_DTYPE = SHAPE_PRESERVING | frozenset(
     cumsum prod item where masked_scatter scatter_reduce repeat_interleave take_along_dim rot90 fliplr flipud
     ravel expand_as view_as""".split()
 )
+SIZED = frozenset("view reshape expand repeat".split())  # to as many dimensions as there are sizes
 REDUCTIONS = frozenset(
     """sum mean prod max min amax amin any all std var norm argmax argmin median count_nonzero logsumexp
     nansum nanmean aminmax""".split()
@@ -169,6 +170,18 @@ def device_from(value: Value | None, default: Device = Device.UNKNOWN) -> Device
         found = {device_from(v, default) for v in value.options}
         return found.pop() if len(found) == 1 else Device.UNKNOWN
     return default
+
+
+def rank_of_size(arguments: Arguments) -> int | None:
+    """The rank that sizes make: `zeros(2, 3)`, `zeros((2, 3))`, `view(-1)`."""
+    if arguments.starred:
+        return None
+    if len(arguments.args) == 1:
+        size = arguments.args[0]
+        if isinstance(size, Seq):
+            return len(size.items) if size.items is not None else None
+        return 1 if isinstance(size, Const | Scalar) else None
+    return len(arguments.args) or None
 
 
 def _has_dim(arguments: Arguments) -> bool:
@@ -273,6 +286,8 @@ def _general(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: 
         dtype = "int"
     elif bare in ("unsqueeze",) and tensor.rank is not None:
         rank = tensor.rank + 1
+    elif name in SIZED:
+        rank = rank_of_size(arguments)
     says = run.engine.tables.method(f"Tensor.{name}")
     known = says.get("returns")
     if known is None and name not in SHAPE_PRESERVING:
@@ -332,7 +347,8 @@ def _to(run: Calls, tensor: Tensor, arguments: Arguments, node: ast.AST) -> Valu
 def _new(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
     device = device_from(arguments.kwargs["device"]) if "device" in arguments.kwargs else tensor.device
     dtype = dtype_of(arguments.kwargs["dtype"]) if "dtype" in arguments.kwargs else tensor.dtype
-    return Tensor(device, dtype, origin=run.origin(node, "is created like a tensor", tensor))
+    rank = rank_of_size(arguments) if name in ("new_zeros", "new_ones", "new_empty") else None
+    return Tensor(device, dtype, rank, origin=run.origin(node, "is created like a tensor", tensor))
 
 
 def _dynamic(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:

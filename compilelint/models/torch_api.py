@@ -120,8 +120,10 @@ def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.
     if last in ("broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "align_tensors"):
         return Seq("tuple", None, Tensor(device_of(*arguments.args), origin=run.origin(node, "is a tensor", receiver)))
     if receiver is not None and head in ("torch", "torch.special"):
-        rest = _shift(arguments)
-        return tensors.call(run, receiver, last, rest, node)
+        result = tensors.call(run, receiver, last, _shift(arguments), node)
+        declared = run.engine.tables.function_returns(f"{head}.{last}")
+        if not isinstance(result, Unknown) or declared is None or "tensor" not in declared.split("|"):
+            return result  # else no method: torch.isin, torch.cartesian_prod
     if last in ("equal", "allclose", "is_nonzero"):
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "compares on the device"))
     if head == "torch.linalg" and last in (
@@ -183,11 +185,15 @@ def _result(
         return Seq(
             "tuple", None, Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
         )
+    given = (*arguments.args, *arguments.kwargs.values())
+    device = device_of(*given)
+    if given and not arguments.starred and all(isinstance(v, Const | Scalar) for v in given):
+        device = Device.CPU  # torch.div(n, 2, rounding_mode="trunc")
     dynamic = last in tensors.DYNAMIC or (
         last == "one_hot" and len(arguments.args) < 2 and "num_classes" not in arguments.kwargs
     )
     return Tensor(
-        device_of(*arguments.args, *arguments.kwargs.values()), dtype, rank, dynamic=dynamic,
+        device, dtype, rank, dynamic=dynamic,
         constant=bool(arguments.args) and all(isinstance(v, Const | Scalar) for v in arguments.args),
         origin=run.origin(node, "is a tensor", first),
     )  # fmt: skip
@@ -227,7 +233,9 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
             isinstance(v, Const) for v in walk(source) if not isinstance(v, Seq)
         )
     elif last in ("zeros", "ones", "empty", "rand", "randn"):
-        rank = _rank_of_size(arguments)
+        rank = tensors.rank_of_size(arguments)
+    elif last in ("full", "randint"):
+        rank = _rank_in(arguments, 0 if last == "full" else len(arguments.args) - 1)
     pinned = arguments.kwargs.get("pin_memory")
     return Tensor(
         device, dtype, rank, constant=constant, pinned=isinstance(pinned, Const) and bool(pinned.value),
@@ -245,15 +253,10 @@ def _nesting(value: Value) -> int | None:
     return None
 
 
-def _rank_of_size(arguments: Arguments) -> int | None:
-    if arguments.starred:
-        return None
-    if len(arguments.args) == 1:
-        size = arguments.args[0]
-        if isinstance(size, Seq):
-            return len(size.items) if size.items is not None else None
-        return 1 if isinstance(size, Const | Scalar) else None
-    return len(arguments.args) or None
+def _rank_in(arguments: Arguments, place: int) -> int | None:
+    """The rank of a tensor whose size is one argument, a tuple."""
+    size = arguments.get(place, "size")
+    return len(size.items) if isinstance(size, Seq) and size.items is not None and not arguments.starred else None
 
 
 def _python_dtype(value: Value | None) -> str | None:
