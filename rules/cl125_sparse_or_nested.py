@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, cost, words
+from compilelint.sdk import Call, Context, Report, Rule, cost, on_device, words
 
 rule = Rule(
     "CL125",
     "sparse-or-nested-in-graph",
-    effects=("graph-break",),
+    effects=("graph-break", "sync"),
     gb_types=("Attempted to wrap sparse Tensor", "Attempted to wrap sparse Tensor with VariableTracker"),
 )
 
@@ -53,10 +53,13 @@ METHODS = ("to_sparse", *(f"to_sparse_{layout}" for layout in LAYOUTS), "sparse_
 def sparse(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled and event.target != "torch.sparse.check_sparse_tensor_invariants":
         message = f"`{ctx.source(event.node)}` is sparse: {cost(event, ctx)}"
+        waits = ctx.torch_says(event.target).get("syncs")
+        given = event.args if event.receiver is None else (event.receiver,)
         yield Report(
             event.node,
             message,
             because=event.receiver,
+            effects=("graph-break", "sync") if waits and any(map(on_device, given)) else ("graph-break",),
             hint="work on indices and values, or outside the compiled region",
         )
 
@@ -68,6 +71,7 @@ def nested(event: Call, ctx: Context) -> Iterator[Report]:
         yield Report(
             event.node,
             message,
+            effects=("graph-break",),
             gb_types=("Operator does not support running with fake tensors",),
             hint="`layout=torch.jagged`",
         )

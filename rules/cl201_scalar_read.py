@@ -92,6 +92,10 @@ def reads(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Convert)
 def converts(event: Convert, ctx: Context) -> Iterator[Report]:
     how = "formats a tensor" if event.kind in ("str", "format") else "turns a tensor into a Python number"
+    if event.kind == "format" and ctx.compiled and ctx.region.kind != "compiled":
+        if on_device(event.value):  # Dynamo traces it, should it come here
+            yield found(event, event.value, ctx, how)
+        return
     yield from report(event, event.value, ctx, how, fix=read_the_list(event, ctx))
 
 
@@ -115,6 +119,16 @@ def numbers(event: Call, ctx: Context) -> Iterator[Report]:
     call = event.node
     if value is not None and isinstance(call, ast.Call):
         yield from report(event, value, ctx, "reads a tensor that stands for a number", metrics=True)
+
+
+@rule.on(Call, "torch.linspace", "torch.logspace", "torch.arange")
+def bounds(event: Call, ctx: Context) -> Iterator[Report]:
+    """Both ends of a range; in compiled code they are traced, and those of `arange` are CL106."""
+    traced = ctx.compiled if event.target == "torch.arange" else ctx.region.kind == "compiled"
+    given = (*event.args[:2], *(event.kwargs[name] for name in ("start", "end") if name in event.kwargs))
+    value = next((v for v in given if on_device(v)), None)
+    if value is not None and not traced:
+        yield found(event, value, ctx, "reads a tensor that stands for a number")
 
 
 @rule.on(Call, "print", "logging.*")

@@ -3,7 +3,8 @@
 ## What it does
 Reports calls of torch that hand a device value to the host within: `torch.equal`, `allclose`, `is_nonzero`, `value in
 tensor`, the checks of `linalg` (`inv`, `solve`, `cholesky`, `svd`, `eigh`, `lstsq`, …), `matrix_exp`, `torch.normal`
-with a tensor of deviations, `cov`, `histc` without bounds, `ctc_loss`.
+with a tensor of deviations, `cov`, `histc` without bounds, `ctc_loss`, `istft`, `masked_fill` with a tensor for the
+value, `torch._assert` and `torch._check_tensor_all` of a tensor, and calls that make sparse or nested tensors.
 
 ## Why it costs
 Nothing at the call tells that the CPU waits there for all queued work.
@@ -34,19 +35,43 @@ from compilelint.sdk import (
     Context,
     Report,
     Rule,
+    Seq,
     is_number,
     on_device,
+    words,
 )
 
 rule = Rule("CL207", "waiting-call", effects=("sync",))
 
-LINALG = ("inv", "cholesky", "solve", "svd", "svdvals", "eigh", "eigvalsh", "eig", "pinv", "matrix_rank", "lu_factor")
-OLD = ("inverse", "svd", "pinverse")
+LINALG = words(
+    """inv cholesky solve svd svdvals eigh eigvalsh eig eigvals pinv matrix_rank lu_factor ldl_factor ldl_factor_ex
+    ldl_solve tensorinv tensorsolve cond"""
+)
+OLD = ("inverse", "svd", "pinverse", "cholesky", "lu")
+BOTH = ("torch", "Tensor")
 CHECKED = {  # Dynamo traces these, and compiled code waits as well
     **{f"torch.linalg.{name}": "checks its result on the host" for name in LINALG},
-    **{f"{owner}.{name}": "checks its result on the host" for owner in ("torch", "Tensor") for name in OLD},
-    **{f"{owner}.matrix_exp": "reads a norm" for owner in ("torch", "Tensor")},
+    **{f"{owner}.{name}": "checks its result on the host" for owner in BOTH for name in OLD},
+    **{f"{owner}.matrix_exp": "reads a norm" for owner in (*BOTH, "torch.linalg")},
+    **{f"{owner}.istft": "checks its window on the host" for owner in BOTH},
+    "torch.pca_lowrank": "checks its result on the host",
+    "torch.svd_lowrank": "checks its result on the host",
 }
+LAYOUTS = ("", "_coo", "_csr", "_csc", "_bsr", "_bsc")
+SPARSE = (*(f"Tensor.to_sparse{layout}" for layout in LAYOUTS), "Tensor.coalesce", "torch.sparse_coo_tensor")
+FILLS = {
+    **{
+        f"{owner}.{name}": (2 - (owner == "Tensor"), "value")
+        for owner in BOTH
+        for name in ("masked_fill", "masked_fill_")
+    },
+    **{
+        f"{owner}.{name}": (3 - (owner == "Tensor"), "value")
+        for owner in BOTH
+        for name in ("index_fill", "index_fill_")
+    },
+}
+ASSERTS = {"torch._assert": 0, "torch._check_tensor_all": 0, "torch._check_tensor_all_with": 1}
 BROKEN = {  # in compiled code these break the graph: CL103, CL105
     **{f"{owner}.{name}": "gives Python a bool" for owner in ("torch", "Tensor") for name in ("equal", "allclose")},
     **{f"{owner}.is_nonzero": "gives Python a bool" for owner in ("torch", "Tensor")},
@@ -74,6 +99,39 @@ def checked(event: Call, ctx: Context) -> Iterator[Report]:
 def broken(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled:
         yield from report(event, ctx, BROKEN[event.target], "keep the answer on the device")
+
+
+@rule.on(Call, *SPARSE)
+def counted(event: Call, ctx: Context) -> Iterator[Report]:
+    """Compiled code breaks at these: CL125."""
+    if not ctx.compiled:
+        yield from report(event, ctx, "counts on the device", "keep indices and values in dense tensors")
+
+
+@rule.on(Call, "torch.nested.nested_tensor", "torch.nested.as_nested_tensor")
+def nested(event: Call, ctx: Context) -> Iterator[Report]:
+    parts = event.args[0].any_item() if event.args and isinstance(event.args[0], Seq) else None
+    if parts is not None and on_device(parts) and ctx.region.kind != "compiled":
+        message = f"`{ctx.source(event.node)}` copies the lengths to the device: the CPU waits for it"
+        hint = "`torch.nested.nested_tensor_from_jagged` takes values and offsets from the device"
+        yield Report(event.node, message, because=parts, hint=hint)
+
+
+@rule.on(Call, *FILLS)
+def filled(event: Call, ctx: Context) -> Iterator[Report]:
+    value = event.argument(*FILLS[event.target])
+    if value is not None and on_device(value) and ctx.region.kind != "compiled":
+        message = f"`{ctx.source(event.node)}` reads the tensor that it fills with: the CPU waits for the device"
+        yield Report(event.node, message, because=value, hint="`torch.where` takes it from the device")
+
+
+@rule.on(Call, *ASSERTS)
+def asserted(event: Call, ctx: Context) -> Iterator[Report]:
+    place = ASSERTS[event.target]
+    value = event.args[place] if len(event.args) > place else None
+    if value is not None and on_device(value) and ctx.region.kind != "compiled":
+        message = f"`{ctx.source(event.node)}` reads its condition: the CPU waits for the device"
+        yield Report(event.node, message, because=value, hint="`torch._assert_async` checks it on the device")
 
 
 @rule.on(Call, "torch.normal", "torch.histc", "Tensor.histc")

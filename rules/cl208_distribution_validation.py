@@ -81,7 +81,7 @@ NAMES = (
 
 @rule.on(Call, *(f"torch.distributions.{name}" for name in NAMES))
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if ctx.compiled or "validate_args" in event.kwargs or event.starred:
+    if ctx.region.kind == "compiled" or "validate_args" in event.kwargs or event.starred:
         return
     value = next((v for v in (*event.args, *event.kwargs.values()) if on_device(v)), None)
     call = event.node

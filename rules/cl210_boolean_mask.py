@@ -2,7 +2,7 @@
 
 ## What it does
 Reports, outside compiled code, `x[mask]` and `x[mask] = values`, where `mask` is a boolean tensor on the device and
-`values` a tensor. Inside compiled code the same sites are CL105.
+`values` a tensor, `x[mask] += y`, and `x[flag] = 0` of a single number. Inside compiled code the same sites are CL105.
 
 ## Why it costs
 Indexing by a mask is `nonzero` first: the host waits for the number of elements.
@@ -71,13 +71,26 @@ def reads(event: Read, ctx: Context) -> Iterator[Report]:
 @rule.on(Write)
 def writes(event: Write, ctx: Context) -> Iterator[Report]:
     base, mask, value = tensor_of(event.base), next(masks(event.index), None), tensor_of(event.value)
+    if mask is None and not event.augmented:
+        yield from single(event, ctx)
     if ctx.compiled or base is None or mask is None or not (on_device(base) and on_device(mask)):
         return
-    if event.augmented or value is None or value.rank == 0:
+    if not event.augmented and (value is None or (value.rank == 0 and not on_device(value))):
         return  # a number through a mask is a masked fill
+    many = value is not None and value.rank != 0
     message = f"`{ctx.source(event.node)} = …` writes through a mask: {WAITS}"
     hint = "use `masked_scatter`, or `torch.where` with a value of the full shape"
-    yield Report(event.node, message, because=mask, hint=hint, fix=scatter(event))
+    yield Report(event.node, message, because=mask, hint=hint, fix=scatter(event) if many else None)
+
+
+def single(event: Write, ctx: Context) -> Iterator[Report]:
+    """`total[flag] = 0`, one element through a 0-d mask: no masked fill, but an indexed write."""
+    base, mask = tensor_of(event.base), tensor_of(event.index)
+    if base is None or base.rank != 0 or mask is None or mask.dtype != "bool" or ctx.region.kind == "compiled":
+        return
+    if on_device(base) and on_device(mask):
+        message = f"`{ctx.source(event.node)} = …` writes through a mask: {WAITS}"
+        yield Report(event.node, message, because=mask, hint="select with `torch.where`")
 
 
 def scatter(event: Write) -> Fix | None:

@@ -40,7 +40,10 @@ class _Ops(TorchDispatchMode):
         checked = (
             name == "aten::normal" and isinstance(args[-1], torch.Tensor) and len(args) > 1
         )  # that no deviation is negative
-        if name in READS or counted or mask or bounds or checked:
+        ends = name == "aten::linspace" and any(isinstance(end, torch.Tensor) for end in args[:2])
+        value = name.startswith("aten::masked_fill") and isinstance(args[2], torch.Tensor)
+        sparse = name.startswith("aten::_to_sparse")
+        if name in READS or counted or mask or bounds or checked or ends or value or sparse:
             self.seen()
         return func(*args, **kwargs)
 
@@ -55,7 +58,8 @@ class _Calls(TorchFunctionMode):
         named = name == "to" and _names_device(args[1:], kwargs) and not _called_by_torch()
         made = name in MADE and kwargs.get("device") is not None and not isinstance(args[0], torch.Tensor)
         written = name == "__setitem__" and isinstance(args[2], bool | int | float) and _one_element(*args[:2])
-        if name in CALLS or named or made or written:
+        tensor = name == "__setitem__" and isinstance(args[2], torch.Tensor) and args[2].dim() == 0
+        if name in CALLS or named or made or written or (tensor and _is_mask(args[1])):
             self.seen()
         return func(*args, **kwargs)
 
@@ -72,9 +76,15 @@ def _called_by_torch() -> bool:
     return frame.f_code.co_filename.startswith(TORCH)
 
 
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, torch.Tensor) and index.dtype is torch.bool
+
+
 def _one_element(tensor: torch.Tensor, index: Any) -> bool:
     """A number written to one element, or to those that an index tensor names, is copied; to a slice, filled in."""
     parts = index if isinstance(index, tuple) else (index,)
+    if tensor.dim() == 0:
+        return _is_mask(index)
     return len(parts) == tensor.dim() and all(
         isinstance(part, int) or (isinstance(part, torch.Tensor) and part.dtype is not torch.bool) for part in parts
     )
