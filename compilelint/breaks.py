@@ -28,7 +28,7 @@ def branch_effects(event: Branch, tensor: Tensor, ctx: Context) -> tuple[Effect,
     """What a truth test of a tensor does: an assertion that Dynamo traces costs nothing in compiled code."""
     if event.kind != "assert" or not _is_traced(event):
         return break_effects(tensor)
-    return ("sync",) if on_device(tensor) and not ctx.compiled else ()
+    return ("sync",) if on_device(tensor) and ctx.region.kind != "compiled" else ()
 
 
 def _is_traced(event: Branch) -> bool:

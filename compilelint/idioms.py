@@ -14,6 +14,7 @@ from compilelint.engine.values import (
     Const,
     Device,
     External,
+    Instance,
     Scalar,
     Seq,
     Tensor,
@@ -191,7 +192,8 @@ def moves_to_device(event: Call, ctx: Context) -> bool:
         return isinstance(value.value, str) and not value.value.startswith("cpu")
     if (tensor := tensor_of(value)) is not None:
         return tensor.device is not Device.CPU
-    return (named is not None or _device_named(where)) and on_device(event.result)
+    is_device = isinstance(value, Instance) and value.external == "torch.device"
+    return (named is not None or is_device or _device_named(where)) and on_device(event.result)
 
 
 def _device_named(node: ast.expr) -> bool:

@@ -112,6 +112,25 @@ CASES = {
             reveal(torch.isin(x, x))  # tensor bool
             reveal(torch.div(n, 2, rounding_mode="trunc"))  # tensor cpu constant
         """,
+    "places told by a test": """
+        def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor):
+            if a.device.type == "cpu":
+                reveal(a)  # tensor cpu
+            else:
+                reveal(a)  # tensor device
+            if b.is_cuda:
+                reveal(b)  # tensor device
+            else:
+                reveal(b)  # tensor
+            if c.device != torch.device("cpu"):
+                reveal(c)  # tensor device
+                return
+            reveal(c)  # tensor cpu
+            if d.device.type != "cuda":
+                reveal(d)  # tensor
+            else:
+                reveal(d)  # tensor device
+        """,
     "shown by dim": """
         def f(a, b, c, make, x: Tensor):
             reveal(make(x).sum(dim=-1))  # tensor
@@ -1131,7 +1150,7 @@ CASES = {
             reveal(torch.tensor(True))  # tensor cpu bool 0d constant
             reveal(torch.arange(3))  # tensor cpu int 1d constant
             reveal(torch.from_numpy(np.zeros(3)))  # tensor cpu
-            reveal(x.new_zeros(3))  # tensor
+            reveal(x.new_zeros(3))  # tensor 1d
             cuda = torch.device("cuda")
             reveal(torch.ones(1, device=cuda))  # tensor device float 1d constant
             reveal(torch.ones(1, device=torch.device("cuda" if name else "cpu")))  # tensor float 1d constant
@@ -1182,7 +1201,7 @@ CASES = {
             reveal(x.dtype)  # torch.dtype
             reveal(torch.zeros(1, dtype=n.dtype))  # tensor cpu int 1d constant
             reveal(b[..., None])  # tensor bool
-            reveal(b.view(-1))  # tensor bool
+            reveal(b.view(-1))  # tensor bool 1d
         """,
     "ranks": """
         def f(x: Tensor):
@@ -1269,7 +1288,7 @@ CASES = {
         def f(device):
             x = torch.zeros(3, device="cuda")
             y = torch.relu(x).view(1, -1)
-            reveal(y)  # tensor device float
+            reveal(y)  # tensor device float 2d
             reveal(torch.cat([x, x]))  # tensor device float 1d
             reveal(torch.stack([x, x]))  # tensor device float 2d
             reveal(torch.where(x > 0, x, 0.0))  # tensor device float

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
     BATCH,
     OUTPUT,
+    UNKNOWN,
     Class,
     Const,
+    Device,
     External,
     Flow,
     Function,
@@ -91,9 +94,30 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         return
     if path.endswith(".training"):
         out.gates.add("training" if truth else "eval")
+    if isinstance(node, ast.Attribute) and (node.attr == "is_cpu" or (node.attr == "is_cuda" and truth)):
+        _placed(run, node.value, truth and node.attr == "is_cpu", out)
     value = run.peek(node)
     if truth and isinstance(value, Union):
         out.values[path] = without_none(value)
+
+
+def _placed(run: Expressions, node: ast.expr, on_host: bool, out: Narrowing) -> None:
+    """A test told whether the tensor `node` is on the host."""
+    path, tensor = run.dotted(node), run.peek(node)
+    if path is not None and isinstance(tensor, Tensor) and tensor.device is Device.UNKNOWN:
+        out.values[path] = replace(tensor, device=Device.CPU if on_host else Device.DEVICE)
+
+
+def _host_test(run: Expressions, left: ast.expr, right: ast.expr) -> tuple[ast.expr, bool] | None:
+    """Of `x.device.type == "cpu"`, `x.device == torch.device("cpu")`: `x`, and whether it is on the host then."""
+    match left:
+        case ast.Attribute(value=ast.Attribute(value=owner, attr="device"), attr="type"):
+            name = run.peek(right)
+        case ast.Attribute(value=owner, attr="device") if isinstance(device := run.peek(right), Instance):
+            name = device.attrs.get("type", UNKNOWN) if device.external == "torch.device" else UNKNOWN
+        case _:
+            return None
+    return (owner, name.value == "cpu") if isinstance(name, Const) and isinstance(name.value, str) else None
 
 
 def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
@@ -113,6 +137,11 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
                     out.values[path] = Const(None)
             elif isinstance(value, Union):
                 out.values[path] = without_none(value)
+        return
+    if isinstance(op, ast.Eq | ast.NotEq) and (told := _host_test(run, left, right)) is not None:
+        owner, on_host = told
+        if equal is truth or on_host:  # what is not on "cuda" may be on the host, or on "mps"
+            _placed(run, owner, equal is truth and on_host, out)
         return
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, ast.Eq | ast.NotEq):
         if isinstance(op, ast.Eq) is truth and not _is_size(run.peek(left.left)):
