@@ -191,15 +191,6 @@ def random_erasing() -> Any:
 
 
 @case("timm")
-def patch_random_erasing() -> Any:
-    from timm.data.naflex_random_erasing import PatchRandomErasing
-
-    coords = torch.stack(torch.meshgrid(torch.arange(4), torch.arange(4), indexing="ij"), -1).reshape(1, 16, 2)
-    erase = PatchRandomErasing(erase_prob=1.0, patch_drop_prob=0.2, device="cpu")
-    return erase, (torch.rand(2, 16, 16, 3), coords.repeat(2, 1, 1), torch.ones(2, 16, dtype=torch.bool))
-
-
-@case("timm")
 def asymmetric_loss() -> Any:
     from timm.loss import AsymmetricLossMultiLabel
 
@@ -923,7 +914,14 @@ def tabnet() -> Any:
     from pytorch_tabnet.tab_network import TabNet
 
     net = TabNet(
-        6, 2, cat_idxs=[0], cat_dims=[4], virtual_batch_size=4, group_attention_matrix=torch.eye(6), mask_type="entmax"
+        6,
+        2,
+        cat_idxs=[0],
+        cat_dims=[4],
+        cat_emb_dim=[1],
+        virtual_batch_size=4,
+        group_attention_matrix=torch.eye(6),
+        mask_type="entmax",
     )
     return net, (torch.rand(8, 6).round(),)
 

@@ -614,7 +614,7 @@ def demucs_hybrid_transformer() -> Any:
     from demucs.htdemucs import HTDemucs
 
     model = HTDemucs(
-        ["drums", "vocals"], audio_channels=1, channels=4, depth=4, t_layers=2, t_heads=2, segment=1, samplerate=8000
+        ["drums", "vocals"], audio_channels=1, channels=16, depth=4, t_layers=2, t_heads=2, segment=1, samplerate=8000
     )
     return model, (torch.randn(1, 1, 8000),)
 
@@ -830,7 +830,7 @@ def attack_spsa() -> Any:
 
 @case("torchattacks")
 def attack_eadl1() -> Any:
-    return attack("EADL1", max_iterations=2, binary_search_steps=2)
+    return attack("EADL1", max_iterations=10, binary_search_steps=2)
 
 
 # pyro-ppl
