@@ -150,7 +150,7 @@ def test_truths_are_whole(path: Path, modules: dict[str, ModuleType]) -> None:
     for file in truth["files"].values():
         assert file["package"] in truth["versions"]
         lines = [number for span in file["traced"] for number in span]
-        assert lines == sorted(lines) and lines
+        assert lines == sorted(lines)  # none where Dynamo gave up the only frame before its first line
         assert not {site["gb_type"] for site in file["breaks"] if not site["secondary"]} & secondary
 
 
