@@ -54,3 +54,23 @@ def test_a_script_is_no_rare_program(tmp_path: Path) -> None:
     path.write_text(CODE + '\n\nif __name__ == "__main__":\n    print(train(3, [], None))\n')
     found = api.check([path], Settings()).findings
     assert [(f.code, f.span.line, f.severity.name) for f in found] == [("CL204", 14, "WARNING")]
+
+
+def test_a_library_tried_by_its_own_module_is_no_rare_one(tmp_path: Path) -> None:
+    """A forward that nothing but `if __name__ == "__main__":` calls here is called by others, at each step."""
+    path = tmp_path / "net.py"
+    path.write_text(
+        """import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.tensor([1.0, 2.0], device=x.device)
+
+
+if __name__ == "__main__":
+    print(Net()(torch.ones(2)).shape)
+"""
+    )
+    found = api.check([path], Settings()).findings
+    assert [(f.code, f.span.line, f.severity.name) for f in found] == [("CL401", 6, "WARNING")]

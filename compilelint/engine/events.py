@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from compilelint.engine.values import UNKNOWN, Value
 
-RARE = frozenset(("every-n", "once", "main"))
+PERIODIC = frozenset(("every-n", "once"))
+RARE = PERIODIC | {"main"}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

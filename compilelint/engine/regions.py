@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compilelint.engine import steps
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import RARE, Site
+from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, Function, Instance, Tensor, walk
 from compilelint.finding import Region, RegionKind
@@ -219,7 +219,7 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
         for edge in summary.edges:
             if edge.callee.info is not None and edge.callee.info is not summary.info:
                 caller = None if edge.site.in_step else summary.info
-                calls.setdefault(edge.callee.info, []).append((caller, bool(RARE & edge.site.gates)))
+                calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
     rare: set[FunctionInfo | None] = set()
     changed = True
     while changed:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from compilelint.engine.events import Define, Enter, Import, Loop, Raise, Store, Write
+from compilelint.engine.events import PERIODIC, Define, Enter, Import, Loop, Raise, Store, Write
 from compilelint.engine.expressions import Expressions
 from compilelint.engine.frame import Env
 from compilelint.engine.narrow import narrow
@@ -33,7 +33,6 @@ from compilelint.models import operators, tensors
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
 MAX_STATEMENTS = 40_000
-PERIODIC = frozenset(("every-n", "once"))  # no gates of what follows `if size % 8: raise`, which never comes true
 
 
 class Run(Expressions):
@@ -109,6 +108,7 @@ class Run(Expressions):
             self.env = dict(before)
             self.gates = gates
             self.apply(narrow(self, node.test, side))
+            # what follows `if n % 8: raise` runs always, or never
             left.append(gates | (self.gates - PERIODIC) if other and isinstance(other[-1], ast.Raise) else self.gates)
             if waits:
                 self.gates = self.gates | {"waited"}
