@@ -22,18 +22,25 @@ RELAUNCH = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 3)
 _compiled: dict[tuple[object, ...], Any] = {}
 
 
-def launch(kernel: Any, grid: int, arguments: tuple[object, ...], constants: dict[str, object], warps: int = 4) -> None:
+def launch(
+    kernel: Any,
+    grid: int,
+    first: Tensor,
+    arguments: tuple[object, ...],
+    constants: dict[str, object],
+    warps: int = 4,
+) -> None:
     """Triton's own look-up of the compiled kernel costs more than the launch: it is done once for each kind of call.
 
     Constants are in the order of the kernel's parameters. Tensors that are passed begin at allocations, hence are
     aligned.
     """
-    types = tuple(x.dtype if isinstance(x, Tensor) else type(x) for x in arguments)
-    key = (kernel, torch.cuda.current_device() if torch.cuda.is_available() else -1, types, *constants.values())
+    types = (x.dtype if isinstance(x, Tensor) else type(x) for x in arguments)
+    key = (kernel.__name__, first.get_device(), first.dtype, *types, *constants.values())
     if (compiled := _compiled.get(key)) is not None:
-        compiled[grid, 1, 1](*arguments, *constants.values())
+        compiled[grid, 1, 1](first, *arguments, *constants.values())
         return
-    compiled = kernel[(grid,)](*arguments, **constants, num_warps=warps)
+    compiled = kernel[(grid,)](first, *arguments, **constants, num_warps=warps)
     if compiled is not None and RELAUNCH:  # None in Triton's interpreter
         _compiled[key] = compiled
 
@@ -44,7 +51,7 @@ def reduce(plan: Plan, how: How, *, whole: bool = False, finite: bool = False) -
     direct = plan.single and not whole
     partials = torch.empty(plan.rows, dtype=dtype, device=scan.device)
     constants = {"KIND": scan.kind, "HOW": how, "MEAN": direct and how == "mean", "ACC": ACCUMULATORS[dtype]}
-    launch(kernels.reduce_chunks, plan.rows, (plan.table, partials, plan.rows), {**constants, "BLOCK": BLOCK})
+    launch(kernels.reduce_chunks, plan.rows, plan.table, (partials, plan.rows), {**constants, "BLOCK": BLOCK})
     if direct:
         return partials
     out = torch.empty(() if whole else scan.count, dtype=torch.bool if finite else dtype, device=scan.device)
@@ -54,8 +61,8 @@ def reduce(plan: Plan, how: How, *, whole: bool = False, finite: bool = False) -
         "WHOLE": whole,
         "BLOCK": BLOCK if whole else 256,
     }
-    arguments = (partials, plan.bounds, plan.counts, out, plan.rows)
-    launch(kernels.combine, 1 if whole else scan.count, arguments, constants, warps=8 if whole else 4)
+    arguments = (plan.bounds, plan.counts, out, plan.rows)
+    launch(kernels.combine, 1 if whole else scan.count, partials, arguments, constants, warps=8 if whole else 4)
     return out
 
 
@@ -65,6 +72,6 @@ def spread(plan: Plan, grads: Tensor, how: How) -> Tensor:
     flat = torch.empty(int(chunks.counts.sum()), dtype=DTYPES[scan.kind], device=scan.device)
     owners, offsets, counts = plan.upload([chunks.owners, chunks.offsets, chunks.counts])
     grads = grads.clone(memory_format=torch.contiguous_format)  # a view may begin anywhere
-    arguments = (plan.table, owners, offsets, counts, grads, flat, 1 if grads.dim() else 0)
-    launch(kernels.spread_chunks, plan.rows, arguments, {"HOW": how, "BLOCK": 1024})
+    arguments = (owners, offsets, counts, grads, flat, 1 if grads.dim() else 0)
+    launch(kernels.spread_chunks, plan.rows, plan.table, arguments, {"HOW": how, "BLOCK": 1024})
     return flat
