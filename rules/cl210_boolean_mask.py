@@ -71,7 +71,7 @@ def reads(event: Read, ctx: Context) -> Iterator[Report]:
 @rule.on(Write)
 def writes(event: Write, ctx: Context) -> Iterator[Report]:
     base, mask, value = tensor_of(event.base), next(masks(event.index), None), tensor_of(event.value)
-    if mask is None and not event.augmented:
+    if mask is None:
         yield from single(event, ctx)
     if ctx.compiled or base is None or mask is None or not (on_device(base) and on_device(mask)):
         return

@@ -131,6 +131,19 @@ CASES = {
             else:
                 reveal(d)  # tensor device
         """,
+    "shown by a function of tensors": """
+        def f(make, names):
+            a = make(1)
+            reveal(torch.where(a > 0))  # tuple[tensor int 1d dynamic, ...]
+            b = make(2)
+            reveal(torch.exp(b))  # tensor float
+            reveal(b)  # tensor
+            c = make(3)
+            reveal(torch.stack(c))  # tensor
+            reveal(c)  # ?
+            torch.where(names, 1, 2)
+            reveal(names)  # ?
+        """,
     "shown by dim": """
         def f(a, b, c, make, x: Tensor):
             reveal(make(x).sum(dim=-1))  # tensor

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry, Summary
-from compilelint.engine.usage import shows_tensor
+from compilelint.engine.usage import shows_tensor, takes_tensor
 from compilelint.engine.values import (
     BATCH,
     ITERATED,
@@ -102,6 +102,11 @@ class Calls(Frame):
                 self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
             elif shows_tensor(node, func) and isinstance(self.peek(func.value), Unknown):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
+        if isinstance(callee, External) and arguments.args and isinstance(arguments.args[0], Unknown):
+            first = node.args[0]
+            alone = callee.name == "torch.where" and len(arguments.args) + len(arguments.kwargs) == 1
+            if not isinstance(first, ast.Starred) and (alone or takes_tensor(callee.name)):
+                arguments.args[0] = self.proved(first, node, "is an operation of tensors alone")
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS:

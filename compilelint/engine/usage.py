@@ -51,6 +51,17 @@ def shows_tensor(call: ast.Call, method: ast.Attribute) -> bool:
     return method.attr in PROOF or (method.attr in REDUCED and any(map(_is_dim, call.keywords)))
 
 
+def takes_tensor(function: str) -> bool:
+    """Whether nothing but a tensor can be the first argument of a function, named by its dotted name."""
+    owner, _, name = function.rpartition(".")
+    return (
+        owner in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special")
+        and name not in NOT_TENSOR_FIRST
+        and name[:1].islower()
+        and not name.startswith(("is_", "set_", "get_", "_"))
+    )
+
+
 def _is_dim(keyword: ast.keyword) -> bool:
     value = keyword.value.operand if isinstance(keyword.value, ast.UnaryOp) else keyword.value
     return keyword.arg == "dim" and isinstance(value, ast.Constant) and type(value.value) is int
@@ -90,14 +101,8 @@ class _Scan(ast.NodeVisitor):
                 self.tested.add(node.args[0].id)
         elif node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in self.names:
             target = self.resolve(func)  # type: ignore[operator]
-            if isinstance(target, External):
-                prefix, _, last = target.name.rpartition(".")
-                if prefix in ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special") and (
-                    last not in NOT_TENSOR_FIRST
-                    and last[:1].islower()
-                    and not last.startswith(("is_", "set_", "get_", "_"))
-                ):
-                    self._note(node.args[0].id, node)
+            if isinstance(target, External) and takes_tensor(target.name):
+                self._note(node.args[0].id, node)
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
