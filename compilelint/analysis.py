@@ -19,7 +19,7 @@ from compilelint.engine.engine import Engine
 from compilelint.engine.events import Branch, Call, Event, Site
 from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Edge, Summary
-from compilelint.engine.values import UNKNOWN, Tensor, Unknown, Value, options, tensor_of
+from compilelint.engine.values import UNKNOWN, Instance, Origin, Tensor, Unknown, Value, options, tensor_of
 from compilelint.finding import (
     EFFECTS,
     Effect,
@@ -32,6 +32,7 @@ from compilelint.finding import (
     one_per_site,
 )
 from compilelint.models import tables
+from compilelint.resumed import without_resumed
 from compilelint.sdk import Report, Rule
 from compilelint.source.installed import followed
 from compilelint.source.module import FunctionInfo, Module
@@ -101,6 +102,7 @@ class Analyser:
         self._files: dict[Module, CstFile] = {}
         self._by_path: dict[str, Module] = {}
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
+        self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
 
     def run(self, build_fixes: bool = False) -> Analysis:
         wanted: dict[str, Module] = {}
@@ -118,7 +120,7 @@ class Analyser:
         for summary in self.engine.summaries():
             if str(summary.module.path) in ours and not is_template(summary.module.path):
                 found.extend(self._findings(summary, regions, build_fixes))
-        self.result.findings = one_per_site(found)
+        self.result.findings = one_per_site(without_resumed(found, self._numbers, self._by_path))
         self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
         if self.project.left_out:
@@ -135,14 +137,17 @@ class Analyser:
         for info in module.functions:
             if "<locals>" in info.qualname and not self.engine.seen(info):
                 self._guarded(module, info)
+        for klass in module.classes:
+            if (receiver := self.engine.completes(klass, "forward")) is not None:
+                self._guarded(module, self.engine.method(klass, "forward"), receiver)
 
-    def _guarded(self, module: Module, info: FunctionInfo | None) -> None:
+    def _guarded(self, module: Module, info: FunctionInfo | None, receiver: Instance | None = None) -> None:
         """Interpret one function; an exception of ours ends it alone, and is reported."""
         try:
             if info is None:
                 self.engine.top_level(module)
             else:
-                self.engine.generic(info)
+                self.engine.generic(info, receiver)
         except RecursionError:
             self.engine.recover()
             self.engine.hit("nesting")
@@ -190,7 +195,10 @@ class Analyser:
                     for report in check(event, context):
                         finding = self._finding(rule, report, event, context, summary)
                         if finding is not None:
-                            yield self._built(finding, report, event, summary) if build_fixes else finding
+                            finding = self._built(finding, report, event, summary) if build_fixes else finding
+                            if report.number and report.because is not None and report.because.origin is not None:
+                                self._numbers[id(finding)] = report.because.origin
+                            yield finding
                 except Exception as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)

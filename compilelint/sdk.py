@@ -287,7 +287,10 @@ class Fix:
 
 @dataclass(slots=True)
 class Report:
-    """One site. `because`: the value whose history is the reason; `effects`, `gb_types` default to the rule's."""
+    """One site. `because`: the value whose history is the reason; `effects`, `gb_types` default to the rule's.
+
+    `number`: the break reads the number in the 0-d tensor `because`, which is known where another break lies between.
+    """
 
     node: ast.AST
     message: str
@@ -297,6 +300,7 @@ class Report:
     hint: str = ""
     severity: Severity | None = None
     fix: Fix | None = None
+    number: bool = False
 
 
 Check = Callable[[Any, Context], Iterator[Report]]

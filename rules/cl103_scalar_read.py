@@ -3,7 +3,8 @@
 ## What it does
 Reports, in compiled code, `.item()`, `int(t)`, `float(t)`, `bool(t)`, `complex(t)`, `str(t)`, `"%s" % t`,
 `math.f(t)`, `range(t)`, slice bounds and list indices that are tensors, `torch.equal`, `torch.allclose`,
-`torch.is_nonzero`, `torch._assert` and `value in t`. The same reads outside compiled code are CL201, CL204 and CL205.
+`torch.is_nonzero`, `torch._assert`, `value in t`, `x[i]` with a computed 0-d `i`, and the builtin `pow` of a computed
+tensor. The same reads outside compiled code are CL201, CL204 and CL205.
 
 ## Why it costs
 The graph ends where Python needs the number, and what follows is a second graph (or, in a loop, `with` or `try`,
@@ -43,12 +44,17 @@ from compilelint.sdk import (
     Convert,
     Event,
     Fix,
+    Read,
     Report,
     Rule,
+    Seq,
     Value,
+    Write,
     break_effects,
     cost,
     index_instead,
+    index_parts,
+    is_given,
     keep_tensor,
     pass_the_list,
     read_the_list,
@@ -112,3 +118,34 @@ def math_call(event: Call, ctx: Context) -> Iterator[Report]:
 def membership(event: Compare, ctx: Context) -> Iterator[Report]:
     if event.operator in ("in", "not in"):
         yield from report(event, event.right, "searches a tensor for a Python answer", ctx)
+        number = tensor_of(event.left)
+        if number is not None and number.kind == "numpy" and isinstance(event.right, Seq):
+            yield from report(event, event.left, "compares a NumPy number in Python", ctx)
+
+
+@rule.on(Read)
+@rule.on(Write)
+def indexed(event: Read | Write, ctx: Context) -> Iterator[Report]:
+    """`x[x.argmax()]`: an index without dimensions is read as a number."""
+    for part in index_parts(event.index) if ctx.compiled and tensor_of(event.base) is not None else ():
+        tensor = tensor_of(part)
+        if (
+            tensor is not None
+            and tensor.rank == 0
+            and tensor.dtype == "int"
+            and not (tensor.constant or is_given(part))
+        ):
+            message = f"`{ctx.source(event.node)}` reads its index from a tensor: {cost(event, ctx)}"
+            hint = "`index_select(0, t.reshape(1))` keeps it on the device"
+            yield Report(
+                event.node, message, because=part, effects=break_effects(part), gb_types=("Data dependent operator",),
+                hint=hint, number=True,
+            )  # fmt: skip
+            return
+
+
+@rule.on(Call, "pow")
+def power(event: Call, ctx: Context) -> Iterator[Report]:
+    value = next((v for v in event.args if tensor_of(v) is not None and not is_given(v)), None)
+    if value is not None:
+        yield from report(event, value, "is the builtin, which Dynamo traces for numbers and inputs alone", ctx)

@@ -38,8 +38,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
+    NONE,
     Applicability,
     Call,
+    Const,
     Context,
     Event,
     Fix,
@@ -102,7 +104,8 @@ def repeats(event: Call, ctx: Context) -> Iterator[Report]:
     counts = event.argument(0 if method else 1, "repeats")
     if counts is None and not method:
         counts = event.argument(0, "input")  # repeat_interleave(repeats)
-    if "output_size" not in event.kwargs and not event.starred:
+    size = event.kwargs.get("output_size", NONE)
+    if not event.starred and isinstance(size, Const) and size.value is None:
         hint = "pass `output_size=`, where the host knows the total"
         yield from report(event, counts, "sums its counts", ctx, hint, counted_by_list(event, ctx))
 

@@ -26,7 +26,9 @@ those of the list that it was made of, which callers pass instead (unsafe: other
 manual.
 
 ## Versions
-All releases. A 0-d input of the compiled function that lives on the CPU is known to Dynamo, and isn't reported.
+All releases. A 0-d input of the compiled function that lives on the CPU is known to Dynamo, and isn't reported. Nor is
+another use of a tensor behind a break: there it is an input of the resumed function, and what mends the first mends
+both.
 
 ## References
 https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
@@ -82,9 +84,10 @@ FUNCTIONS = {
     " nn.functional.layer_norm",
     (2, 3): "linspace logspace",
 }
+ARRAYS = {ALL: "zeros ones empty arange eye identity tri", FIRST: "full"}  # an array's element is a tensor to Dynamo
 NUMBERS = {
     f"{owner}.{name}": part
-    for owner, table in (("torch", FUNCTIONS), ("Tensor", METHODS))
+    for owner, table in (("torch", FUNCTIONS), ("Tensor", METHODS), ("numpy", ARRAYS))
     for part, names in table.items()
     for name in names.split()
 }
@@ -103,20 +106,22 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         message = f"`{ctx.source(event.node)}` asks a tensor for a number: {cost(event, ctx)}"
         hint = "pass a number that the host knows"
         fix = pass_the_list(event, ctx) or fill_tensor(event, ctx)
-        yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fix)
+        effects = break_effects(tensor)
+        yield Report(event.node, message, because=tensor, effects=effects, hint=hint, fix=fix, number=True)
 
 
 def computed(values: Sequence[Value]) -> Value | None:
-    """The first 0-d tensor that the region computes, sizes given as a tuple opened."""
+    """The 0-d tensor among them that the region computes last, sizes given as a tuple opened."""
+    found: list[Value] = []
     for value in values:
         for item in value.items or () if isinstance(value, Seq) else (value,):
             tensor = tensor_of(item)
             # what is computed from Python numbers alone, Dynamo knows the value of
-            if tensor is None or tensor.constant or tensor.kind or is_input(item):
+            if tensor is None or tensor.constant or tensor.kind not in ("", "numpy") or is_input(item):
                 continue
             if tensor.rank in (0, None):
-                return item
-    return None
+                found.append(item)
+    return max(found, key=lambda v: getattr(v.origin.node, "lineno", 0) if v.origin is not None else 0, default=None)
 
 
 def fill_tensor(event: Call, ctx: Context) -> Fix | None:

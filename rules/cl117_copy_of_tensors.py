@@ -20,7 +20,7 @@ Safe: `list(l)` for `copy.copy(l)`, `dict(d)` for a plain dict. Unsafe: `t.clone
 autograd's graph where `deepcopy` of a leaf makes a new leaf, and has storage of its own where `copy.copy` shares it.
 
 ## Versions
-All releases. `copy.deepcopy` of configuration objects without tensors is traced since 2.6.
+By release: `copy.deepcopy` of what holds no tensor is traced since 2.13, and breaks before.
 
 ## References
 https://docs.pytorch.org/docs/stable/generated/torch.Tensor.clone.html
@@ -69,7 +69,8 @@ def copied(event: Call, ctx: Context) -> Iterator[Report]:
         return
     module = isinstance(value, Instance) and value.isa("torch.nn.Module")
     shallow = event.target == "copy.copy" and isinstance(value, Seq | Map)
-    if module or shallow or tensor_in(value) is not None:
+    anything = event.target == "copy.deepcopy" and ctx.torch_says(event.target).get("breaks") is True
+    if module or shallow or anything or tensor_in(value) is not None:
         message = f"`{ctx.source(event.node)}` copies what Dynamo can't copy: {cost(event, ctx)}"
         hint = "clone the tensors by name" if not module else "copy the module outside the compiled region"
         yield Report(event.node, message, because=value, hint=hint, fix=clone(event, value))

@@ -1308,6 +1308,109 @@ CASES = {
             reveal(F.softmax(x, -1))  # tensor device float
             reveal(x @ x)  # tensor device float 0d constant
         """,
+    "aliases of types": """
+        OptTensor = Optional[Tensor]
+        Adjacency = Union[Tensor, "Sparse"]
+        Nested = List[OptTensor]
+
+        class Sparse:
+            pass
+
+        def f(a: OptTensor, b: Nested, c: Adjacency):
+            reveal(a)  # None | tensor
+            reveal(b)  # list[None | tensor, ...]
+            if isinstance(c, Sparse):
+                return
+            reveal(c)  # tensor
+        """,
+    "a class that an import or the module gives": """
+        try:
+            from sparse import Matrix
+        except ImportError:
+            class Matrix:
+                pass
+
+        def f(x: Union[Tensor, Matrix]):
+            if isinstance(x, Matrix):
+                return
+            reveal(x)  # tensor
+        """,
+    "overloads are signatures alone": """
+        @typing.overload
+        def pair(x: Tensor) -> Tuple[Tensor, None]: ...
+
+        @typing.overload
+        def pair(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor]: ...
+
+        def pair(x, y=None):
+            return x, x
+
+        def f(x: Tensor):
+            reveal(pair(x))  # tuple[tensor, tensor]
+        """,
+    "what a test told ends with it": """
+        def f(x: Optional[Tensor], n: Optional[int], ready: bool):
+            if x is not None and n is not None and ready:
+                return
+            reveal(x)  # None | tensor
+            y = x is not None and ready
+            reveal(n)  # None | int
+        """,
+    "attributes as their defaults build them": """
+        class Cosine(nn.Module):
+            def forward(self, a, b):
+                return a @ b.t()
+
+        class Base(nn.Module):
+            def __init__(self, distance=None, **kwargs):
+                super().__init__()
+                self.distance = self.make() if distance is None else distance
+
+        class Loss(Base):
+            def __init__(self, margin, **kwargs):
+                super().__init__(**kwargs)
+                self.margin = margin
+
+            def make(self):
+                return Cosine()
+
+            def forward(self, x: Tensor):
+                reveal(self.distance(x, x))  # tensor
+                reveal(self.margin)  # ?
+        """,
+    "an inherited forward runs on the class that completes it": """
+        class Base(nn.Module):
+            def forward(self, x: Tensor):
+                return self.compute(x, x > 0)
+
+            def compute(self, x, mask):
+                raise NotImplementedError
+
+        class Loss(Base):
+            def compute(self, x, mask):
+                reveal(mask)  # ? / tensor bool
+                return x
+        """,
+    "outputs and unknowns that are used as tensors are": """
+        def f(model: nn.Module, other, i: Tensor, mask: torch.BoolTensor):
+            y, z = model(i), model(i)
+            reveal(y - z)  # tensor
+            reveal(y / other)  # tensor
+            reveal(y + other)  # ?
+            reveal(other[i, i])  # tensor
+            reveal(other[mask])  # tensor dynamic
+            reveal(other[i])  # ?
+        """,
+    "NumPy's draws": """
+        def f():
+            reveal(np.random.rand(1))  # tensor numpy cpu
+            reveal(np.random.rand())  # float
+            reveal(np.random.uniform(0, 1))  # float
+            reveal(np.random.uniform(0, 1, 4))  # tensor numpy cpu
+            reveal(np.random.choice([1, 2], size=2))  # tensor numpy cpu
+            reveal(np.random.permutation(4))  # tensor numpy cpu
+            reveal(torch.atleast_1d(torch.zeros(2)))  # tensor cpu float
+        """,
 }
 
 

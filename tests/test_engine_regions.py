@@ -486,6 +486,16 @@ GATES = {
             if not tracing():
                 time.time()  # not-compiling
         """,
+    "compiling, but the helper says no": """
+        def exporting():
+            if torch.compiler.is_compiling():
+                return False
+            return torch.onnx.is_in_onnx_export()
+
+        def f(x):
+            if not exporting():
+                time.time()  # none
+        """,
     "compiling, with more": """
         def f(x, debug: bool):
             if debug and not torch.compiler.is_compiling():

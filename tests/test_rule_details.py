@@ -13,6 +13,7 @@ from compilelint.finding import Applicability, Span
 
 VERSIONS = known_torch_versions()
 CALL = """\
+import copy
 import random
 import torch
 @torch.compile
@@ -21,6 +22,7 @@ def f(x: torch.Tensor) -> torch.Tensor:
     {call}
     return x + 1
 """
+OWNERS = {"combinations": "CL105", "seed": "CL114", "deepcopy": "CL117"}
 STEP = """\
 import torch
 class Scale:
@@ -74,13 +76,14 @@ def test_copies_that_do_not_block(tmp_path: Path, copy: str, expected: str) -> N
         ("torch.cuda.manual_seed(3)", {(2, 13), (2, 14)}),
         ("torch.combinations(x)", {(2, 11), (2, 13)}),
         ("torch.manual_seed(3)", {(2, 11), (2, 13), (2, 14)}),
+        ("copy.deepcopy(order)", {(2, 11)}),
     ],
 )
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_breaks_goes_by_release(
     tmp_path: Path, version: tuple[int, int], call: str, breaks: set[tuple[int, int]]
 ) -> None:
-    owner = "CL105" if "combinations" in call else "CL114" if "seed" in call else "CL113"
+    owner = next((code for name, code in OWNERS.items() if name in call), "CL113")
     expected = [owner] if version in breaks else []
     assert codes(tmp_path / "calls.py", CALL.format(call=call), Settings(torch=version)) == expected
 

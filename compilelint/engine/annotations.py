@@ -18,6 +18,7 @@ from compilelint.engine.values import (
     Scalar,
     Seq,
     Tensor,
+    Union,
     Value,
     declared,
     join_all,
@@ -107,7 +108,7 @@ class _Reader:
                 return self.subscript(base, index, at, depth)
             case ast.Name() | ast.Attribute():
                 value = self.scope.static(node)
-                if isinstance(value, Class | External):
+                if isinstance(value, Class | External | Union):
                     return self.named(value, at, depth)
                 meant = self.scope.alias(node)
                 return _Reader(meant[0], self.path, self.why).read(meant[1], at, depth + 1) if meant else UNKNOWN
@@ -116,6 +117,8 @@ class _Reader:
     def named(self, value: Value, at: ast.AST, depth: int) -> Value:
         if isinstance(value, Class):
             return self.scope.engine.instance(value.info, Origin(self.path, at, "is annotated"))
+        if isinstance(value, Union):  # `try: from a import T`, `except ImportError: class T`
+            return join_all(self.named(option, at, depth) for option in value.options)
         if not isinstance(value, External):
             return UNKNOWN
         name = value.name

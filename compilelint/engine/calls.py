@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry, Summary
-from compilelint.engine.usage import shows_tensor, takes_tensor
+from compilelint.engine.usage import READS, shows_tensor, takes_tensor
 from compilelint.engine.values import (
     BATCH,
     ITERATED,
@@ -100,8 +100,15 @@ class Calls(Frame):
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
             if func.attr == "backward" and arguments.args:
                 self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
-            elif shows_tensor(node, func) and isinstance(self.peek(func.value), Unknown):
+            elif func.attr in HOOKS and (arguments.args or arguments.kwargs):
+                callee = Method(func.attr, Instance(None, "torch.nn.Module"))
+            elif not isinstance(self.peek(func.value), Unknown):
+                pass
+            elif shows_tensor(node, func):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
+            elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
+                tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
+                callee = Method(func.attr, tensor)
         if isinstance(callee, External) and arguments.args and isinstance(arguments.args[0], Unknown):
             first = node.args[0]
             alone = callee.name == "torch.where" and len(arguments.args) + len(arguments.kwargs) == 1
@@ -109,8 +116,6 @@ class Calls(Frame):
                 arguments.args[0] = self.proved(first, node, "is an operation of tensors alone")
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
-        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute) and func.attr in HOOKS:
-            objects.hook(self, Instance(None, "torch.nn.Module"), func.attr, arguments, node)
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)

@@ -83,6 +83,7 @@ class Engine:
         self._operators: dict[Module, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
         self._followed = 0
+        self._built: dict[ClassInfo, Mapping[str, Value]] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
 
@@ -220,6 +221,40 @@ class Engine:
             self._attrs[info] = dict(summary.self_writes)
         return summary.self_writes
 
+    def built_attributes(self, info: ClassInfo) -> Mapping[str, Value]:
+        """The same where `__init__` is left to its defaults: `Loss()` takes the distance that it makes itself."""
+        found = self._built.get(info)
+        init = self.method(info, "__init__") if found is None else None
+        if init is None or self.depth >= MAX_CALL_DEPTH:
+            return found or {}
+        self._built[info] = {}  # until it is known
+        arguments = dict(self.parameters(init))
+        spec = init.node.args
+        for name, value in arguments.items():
+            default = init.default(name)
+            if default is not None and isinstance(value, Unknown):
+                arguments[name] = self.evaluate(default, init.module)
+        if spec.vararg is not None:
+            arguments[spec.vararg.arg] = Seq("tuple", ())
+        if spec.kwarg is not None:
+            arguments[spec.kwarg.arg] = Map({})
+        probe = Summary(init.module, init, arguments, bound=self.instance(info))
+        self._silently(probe)
+        self._built[info] = probe.self_writes
+        return probe.self_writes
+
+    def _silently(self, probe: Summary) -> None:
+        """Interpret a function for what it sets, telling nobody of it."""
+        from compilelint.engine.run import Run
+
+        self.depth += 1
+        try:
+            run = Run(self, probe)
+            run.silent = 1
+            run.execute()
+        finally:
+            self.depth -= 1
+
     def attribute(self, info: ClassInfo, name: str) -> Value | None:
         """`self.name` of an instance about which nothing more is known; None when no class says anything of it."""
         known = self._lazy_attrs.get((info, name))
@@ -229,6 +264,8 @@ class Engine:
             # asked for by a method that sets it: what is known so far, the start of a fixpoint
             return self._attr_pending[(info, name)]
         value = self.init_attributes(info).get(name)
+        if isinstance(value, Unknown):
+            value = self.built_attributes(info).get(name, value)
         writers = [
             writer
             for base in self.mro(info)
@@ -263,8 +300,6 @@ class Engine:
 
         A method that is being interpreted just now is looked at aside, silently.
         """
-        from compilelint.engine.run import Run
-
         known = self._generic.get(writer)
         if known is not None and known.done:
             return known.self_writes, True
@@ -275,14 +310,8 @@ class Engine:
                 return {}, True
             probe = Summary(writer.module, writer, dict(self.parameters(writer)), bound=self.receiver(writer))
             self._probes[writer] = probe
-            self.depth += 1
-            try:
-                run = Run(self, probe)
-                run.silent = 1
-                run.execute()
-                probe.done = True
-            finally:
-                self.depth -= 1
+            self._silently(probe)
+            probe.done = True
         return probe.self_writes, probe.done
 
     def fields(self, info: ClassInfo) -> list[str]:
@@ -363,9 +392,10 @@ class Engine:
                     callee = imported[root.id]
                     for name in ast.unparse(node.func).split(".")[1:]:
                         callee = self.member(callee, name)
-                if isinstance(callee, External) and callee.name == "torch.compiler.is_compiling":
-                    return True
-                if isinstance(callee, Function) and callee.info is not info and self.asks_compiling(callee, depth + 1):
+                asks = isinstance(callee, External) and callee.name == "torch.compiler.is_compiling"
+                if isinstance(callee, Function) and callee.info is not info:
+                    asks = self.asks_compiling(callee, depth + 1)
+                if asks and not _denies(node, info.module):
                     return True
         return False
 
@@ -449,6 +479,25 @@ class Engine:
                 self._take_signature(found)
         return found
 
+    def completes(self, info: ClassInfo, name: str) -> Instance | None:
+        """An instance whose class inherits method `name` and overrides one that it calls on `self`: a template."""
+        inherited = self.method(info, name)
+        if inherited is None or inherited.cls is None or inherited.cls is info:
+            return None
+        owner, receiver = inherited.cls, next((a.arg for a in inherited.node.args.args), "")
+        called = {
+            node.func.attr
+            for node in ast.walk(inherited.node)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == receiver
+        }
+        if all(self.method(info, other) is self.method(owner, other) for other in called):
+            return None
+        instance = self.instance(info)
+        return instance if instance.isa("torch.nn.Module") else None
+
     def call(self, function: Function, arguments: dict[str, Value], generic: bool = False) -> Summary:
         """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
         info = function.info
@@ -471,7 +520,7 @@ class Engine:
         if function.closure is None and self.depth >= MAX_CALL_DEPTH:
             self.hit("call depth")
             return self._generic.get(info) or Summary(info.module, info, arguments)
-        if len(contexts) >= (MAX_CONTEXTS if function.closure is None else MAX_CLOSURE_CONTEXTS):
+        if not generic and len(contexts) >= (MAX_CONTEXTS if function.closure is None else MAX_CLOSURE_CONTEXTS):
             self.hit("contexts")
             return self.generic(info) if function.closure is None else Summary(info.module, info, arguments)
         if self.depth >= MAX_CALL_DEPTH * 2:
@@ -590,6 +639,17 @@ class Engine:
     ) -> None:
         disabled = callee.info is not None and self.disabled(callee.info)
         caller.edges.append(Edge(callee, site, node, statement, compiled, disabled))
+
+
+def _denies(call: ast.Call, module: Module) -> bool:
+    """Whether a call of is_compiling() decides for a false answer: `if is_compiling(): return False`."""
+    child: ast.AST = call
+    while not isinstance(child, ast.stmt):
+        child = module.parents[child]
+    match child:
+        case ast.If(body=[*_, ast.Return(value=ast.Constant(value=answer))]):
+            return not answer
+    return False
 
 
 def asks_fullgraph(call: ast.Call) -> bool:

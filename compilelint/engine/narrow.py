@@ -193,7 +193,7 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
                 values += [run.scope.static(kind.left), run.scope.static(kind.right)]
             else:
                 values.append(run.scope.static(kind) if run.dotted(kind) else run.peek(kind))
-        _isinstance(run, test.args[0], values, truth, out)
+        _isinstance(run, test.args[0], [choice for value in values for choice in options(value)], truth, out)
 
 
 def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: bool, out: Narrowing) -> None:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 BUILTINS = frozenset(dir(builtins))
 
 
+def _is_overload(statement: ast.AST) -> bool:
+    """Whether a function is a signature alone: `@overload`, `@torch.jit._overload`."""
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return any(ast.unparse(d).rpartition(".")[2] in ("overload", "_overload") for d in statement.decorator_list)
+
+
 class Scope:
     """The top level of one module, as seen by the code in it."""
 
@@ -43,6 +50,7 @@ class Scope:
             return value
         if name in self.module.shared:
             return UNKNOWN
+        statements = [s for s in statements if not _is_overload(s)] or statements
         self.pending.add(name)
         try:
             value = self._bind(statements[-1], name)

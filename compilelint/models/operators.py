@@ -39,6 +39,7 @@ SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
+_NUMERIC = frozenset((ast.Sub, ast.Div, ast.FloorDiv, ast.Pow, ast.MatMult))  # no container has them
 _FOLD: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -68,7 +69,7 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
         isinstance(right, Instance) and right.external == BATCH
     ):
         return Tensor(Device.CPU, origin=run.origin(node, "comes from a loader"))
-    if _output(left, right):
+    if _output(left, right) or (op in _NUMERIC and _unknown_output(left, right)):
         return Tensor(origin=run.origin(node, "is computed from a module's output", left))
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(op, left, right)
@@ -97,6 +98,12 @@ def _output(left: Value, right: Value) -> bool:
             if number or (isinstance(other, Scalar) and other.type in ("int", "float", "number")):
                 return True
     return False
+
+
+def _unknown_output(left: Value, right: Value) -> bool:
+    """Whether a module's output is an operand, the other one being another or not known."""
+    outputs = [isinstance(v, Instance) and v.external == OUTPUT for v in (left, right)]
+    return any(outputs) and all(o or isinstance(v, Unknown) for o, v in zip(outputs, (left, right), strict=True))
 
 
 def _spread(apply: Callable[[Value, Value], Value], left: Value, right: Value) -> Value:

@@ -98,6 +98,7 @@ NOT_TENSORS = frozenset(
     use_deterministic_algorithms are_deterministic_algorithms_enabled vmap cond is_inference_mode_enabled
     get_autocast_dtype set_float32_matmul_precision""".split()
 )
+AT_LEAST = ("atleast_1d", "atleast_2d", "atleast_3d")  # one tensor for one, a tuple for several
 INT_FACTORIES = frozenset("arange randint randperm tril_indices triu_indices".split())
 
 
@@ -113,11 +114,13 @@ def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.
     if last.endswith("_like") and base in ("zeros", "ones", "empty", "full", "rand", "randn", "randint"):
         return _like(run, first, arguments, node)
     receiver = tensor_of(first) if first is not None else None
+    if receiver is not None and last in AT_LEAST and len(arguments.args) == 1:
+        return tensors._like(run, receiver, node)
     if last == "where":
         return _where(run, arguments, node)
     if last in ("cat", "stack", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "block_diag"):
         return _joined(run, last, first, node)
-    if last in ("broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "align_tensors"):
+    if last in ("broadcast_tensors", "meshgrid", "align_tensors", *AT_LEAST):
         return Seq("tuple", None, Tensor(device_of(*arguments.args), origin=run.origin(node, "is a tensor", receiver)))
     if receiver is not None and head in ("torch", "torch.special"):
         result = tensors.call(run, receiver, last, _shift(arguments), node)
@@ -194,7 +197,7 @@ def _result(
     )
     return Tensor(
         device, dtype, rank, dynamic=dynamic,
-        constant=bool(arguments.args) and all(isinstance(v, Const | Scalar) for v in arguments.args),
+        constant=bool(arguments.args) and all(isinstance(v, Const | Scalar | Unknown) for v in arguments.args),
         origin=run.origin(node, "is a tensor", first),
     )  # fmt: skip
 
@@ -631,6 +634,7 @@ def _isinstance(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> V
     if len(arguments.args) == 2:
         kinds = arguments.args[1]
         listed = list(kinds.items) if isinstance(kinds, Seq) and kinds.items is not None else [kinds]
+        listed = [choice for kind in listed for choice in options(kind)]
         answers = {is_a(run, v, listed) for v in options(arguments.args[0])}  # type: ignore[arg-type]
         if len(answers) == 1 and (answer := answers.pop()) is not None:
             return Const(answer)
@@ -744,8 +748,8 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
     if head == "numpy" and last in ("int32", "int64", "float32", "float64", "bool_"):
         return Scalar("number")
     source = arguments.args[0] if arguments.args else None
-    if head == "numpy.random" and last in ("rand", "random", "uniform", "randint", "normal") and not arguments.args:
-        return Scalar("float")
+    if head == "numpy.random":
+        return run.numpy_array(node) if _is_sized(last, arguments) else Scalar("float")
     if (
         source is not None
         and isinstance(source, Const | Scalar)
@@ -754,6 +758,14 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
         flow = source.flow if isinstance(source, Scalar) else Flow.STATIC
         return Scalar("float", flow)
     return run.numpy_array(node)
+
+
+def _is_sized(draw: str, arguments: Arguments) -> bool:
+    """Whether a function of numpy.random gives an array: it is told a size, or what it permutes."""
+    if draw in ("rand", "randn", "random", "random_sample", "permutation"):
+        return bool(arguments.args or arguments.kwargs) or arguments.starred
+    sizes = [arguments.get(1 if draw == "choice" else 2, "size")]
+    return arguments.starred or any(v is not None and not (isinstance(v, Const) and v.value is None) for v in sizes)
 
 
 @handles("einops.rearrange", "einops.repeat", "einops.reduce", "einops.einsum", "einops.pack")
