@@ -1399,7 +1399,6 @@ CASES = {
             reveal(y + other)  # ?
             reveal(other[i, i])  # tensor
             reveal(other[mask])  # tensor dynamic
-            reveal(other[i])  # ?
         """,
     "NumPy's draws": """
         def f():
