@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from compilelint.report import RuleDoc
     from compilelint.runtime.results import VerifyResult
     from compilelint.sdk import Rule
+    from compilelint.tracing import TraceResult
 
 __all__ = [
     "FORMATS",
@@ -39,21 +40,25 @@ __all__ = [
     "describe",
     "describe_error",
     "explain_value",
+    "end_as",
     "find_rule",
     "fix",
     "known_torch_versions",
     "load_settings",
     "render",
     "render_explanation",
+    "render_trace",
     "rules",
     "show_version",
     "statistics",
     "summary",
     "summary_line",
+    "trace",
     "verification_table",
     "verify",
 ]
 
+TraceFormat = Literal["text", "json", "html"]
 Format = Literal["text", "concise", "json", "sarif", "github"]
 FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github")
 
@@ -119,6 +124,43 @@ def verification_table(result: VerifyResult, *, color: bool = False) -> str:
     from compilelint.runtime import table
 
     return table.text(result, color=color)
+
+
+def trace(
+    program: str,
+    arguments: Sequence[str] = (),
+    *,
+    settings: Settings | None = None,
+    module: bool = False,
+    **options: Any,
+) -> TraceResult:
+    """Runs a program and joins what happened with what is found in its sources.
+
+    `module`: as `python -m`. Options: see compilelint.runtime.trace.run.Options. Raises UsageProblem where there is no
+    such program.
+    """
+    from compilelint import tracing
+    from compilelint.runtime.trace.run import Options
+
+    return tracing.trace(program, arguments, settings or load_settings(), Options(**options), module=module)
+
+
+def render_trace(result: TraceResult, format: TraceFormat, *, color: bool = False) -> str:  # noqa: A002
+    """The report of a trace, with a newline at its end."""
+    import json
+
+    from compilelint.report import trace_text
+
+    if format == "json":
+        return json.dumps(result.report, indent=2) + "\n"
+    return trace_text.write(result.report, color=color)
+
+
+def end_as(result: TraceResult) -> int:
+    """The exit code of a traced program; where a signal ended it, the same one ends this process."""
+    from compilelint import tracing
+
+    return tracing.end_as(result)
 
 
 def rules() -> tuple[Rule, ...]:

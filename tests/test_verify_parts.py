@@ -15,7 +15,7 @@ from compilelint.runtime.compare import difference
 from compilelint.runtime.kernels import WINDOW, read_trace
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Check, Mode, Side, Site, VerifyResult, result_from_json
-from compilelint.runtime.syncs import Prediction
+from compilelint.runtime.syncs import Prediction, Sites
 from compilelint.runtime.table import markdown, summary, text
 from compilelint.runtime.target import LiteralInput, TensorInput, parse_input, parse_target
 from compilelint.runtime.verdict import judge
@@ -83,10 +83,11 @@ def predicted(function: Any, *arguments: Any) -> list[tuple[int, str]]:
     import inspect
 
     first = inspect.getsourcelines(function)[1]
-    with Prediction(Places([__file__.rpartition("/")[0]])) as prediction:
+    sites = Sites(Places([__file__.rpartition("/")[0]]))
+    with Prediction(sites) as prediction:
         prediction.place("argument", [a for a in arguments if isinstance(a, torch.Tensor)])
         function(*arguments)
-    return [(site.line - first, site.what) for site in prediction.sites.list()]
+    return [(site.line - first, site.what) for site in sites.list()]
 
 
 def test_predicted_syncs() -> None:

@@ -16,6 +16,7 @@ COMMANDS = {
     "check": ("compilelint.cli.check", "Find graph breaks and hidden syncs in files and folders."),
     "fix": ("compilelint.cli.fix", "Show, or write, rewrites of what check finds."),
     "verify": ("compilelint.cli.verify", "Run a target before and after a change and compare."),
+    "trace": ("compilelint.cli.trace", "Run a program and see which findings come true, and what else happens."),
     "rule": ("compilelint.cli.rule", "Explain a rule."),
     "rules": ("compilelint.cli.rules", "List all rules."),
     "config": ("compilelint.cli.config", "Show the settings in effect and where they come from."),

@@ -16,7 +16,7 @@ _EFFECT_WORDS = {"graph-break": "graph break", "launch": "kernel launches", "rec
 
 
 def write(findings: Sequence[Finding], run: Run) -> str:
-    paint = _Paint(run.color)
+    paint = Paint(run.color)
     parts = ["\n".join(_finding(finding, run, paint)) + "\n\n" for finding in findings]
     if run.quiet:
         return "".join(parts)
@@ -77,7 +77,7 @@ _REGIONS = {
 }
 
 
-def _finding(finding: Finding, run: Run, paint: _Paint) -> Iterator[str]:
+def _finding(finding: Finding, run: Run, paint: Paint) -> Iterator[str]:
     span = finding.span
     fixable = paint("36", "[*] ") if _applicability(finding) is Applicability.SAFE else ""
     severity = paint(_COLORS[finding.severity] + ";1", finding.severity.value)
@@ -172,7 +172,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-class _Paint:
+class Paint:
     def __init__(self, on: bool) -> None:
         self._on = on
 

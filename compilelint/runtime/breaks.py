@@ -8,6 +8,7 @@ called where a frame falls back to eager without having been logged. Recompiles 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -20,9 +21,38 @@ from compilelint.runtime.results import Site
 
 _BASE: Any = symbolic_convert.InstructionTranslatorBase
 _CONVERT: Any = convert_frame
-_NESTED = "*** While handling this graph break, another graph break occurred: ***"
+NESTED = "*** While handling this graph break, another graph break occurred: ***"
 _GIVEN_UP = "Skipping the function and falling back to eager"
 SKIPPED = "the whole frame runs eagerly"
+
+
+OnBreak = Callable[[Any, tuple[str, int, str], bool], None]
+
+
+def hook(on_break: OnBreak) -> Callable[[], None]:
+    """Call `on_break(exception, (file, first line and name of the frame), whether the frame is given up)` at each graph
+    break from now on. Returns what ends that."""
+    log, formatted = _BASE.log_graph_break, _CONVERT.format_error_msg
+
+    def log_graph_break(
+        translator: Any, code_options: Any, reason: str = "", exc: Any = None, *a: Any, **k: Any
+    ) -> Any:
+        if exc is not None and not getattr(exc, "logged", False):
+            get = code_options.get
+            where = (get("co_filename", ""), get("co_firstlineno", 0), get("co_name", ""))
+            on_break(exc, where, _GIVEN_UP in str(reason))
+        return log(translator, code_options, reason, exc, *a, **k)
+
+    def format_error_msg(exc: Any, code: CodeType, *a: Any, **k: Any) -> Any:
+        if isinstance(exc, Unsupported | UserError) and not getattr(exc, "logged", False):
+            on_break(exc, (code.co_filename, code.co_firstlineno, code.co_name), True)
+        return formatted(exc, code, *a, **k)
+
+    def undo() -> None:
+        _BASE.log_graph_break, _CONVERT.format_error_msg = log, formatted
+
+    _BASE.log_graph_break, _CONVERT.format_error_msg = log_graph_break, format_error_msg
+    return undo
 
 
 class Dynamo:
@@ -35,30 +65,13 @@ class Dynamo:
     def __enter__(self) -> Dynamo:
         counters.clear()
         clear_compilation_metrics()
-        self._log, self._format = _BASE.log_graph_break, _CONVERT.format_error_msg
-        listener = self
-
-        def log_graph_break(
-            translator: Any, code_options: Any, reason: str = "", exc: Any = None, *a: Any, **k: Any
-        ) -> Any:
-            if exc is not None and not getattr(exc, "logged", False):
-                place = (code_options.get("co_filename", ""), code_options.get("co_firstlineno", 0))
-                listener._add(exc, place, skipped=_GIVEN_UP in str(reason))
-            return listener._log(translator, code_options, reason, exc, *a, **k)
-
-        def format_error_msg(exc: Any, code: CodeType, *a: Any, **k: Any) -> Any:
-            if isinstance(exc, Unsupported | UserError) and not getattr(exc, "logged", False):
-                listener._add(exc, (code.co_filename, code.co_firstlineno), skipped=True)
-            return listener._format(exc, code, *a, **k)
-
-        _BASE.log_graph_break = log_graph_break
-        _CONVERT.format_error_msg = format_error_msg
+        self._undo = hook(self._add)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _BASE.log_graph_break, _CONVERT.format_error_msg = self._log, self._format
+        self._undo()
 
     def frames(self) -> int:
         return len(get_compilation_metrics())
@@ -78,13 +91,13 @@ class Dynamo:
             _count(found, Site(path, line, what, detail=f"in {_function(each.co_name or '')}"))
         return list(found.values())
 
-    def _add(self, exc: Any, place: tuple[str, int], *, skipped: bool) -> None:
+    def _add(self, exc: Any, place: tuple[str, int, str], skipped: bool) -> None:
         real = [(frame.filename, frame.lineno or 0) for frame in getattr(exc, "real_stack", None) or ()]
         try:
             above = [(frame.filename, frame.lineno or 0) for frame in get_stack_above_dynamo()]
         except AttributeError:  # outside of a compilation
             above = []
-        innermost = real[-1] if real else place
+        innermost = real[-1] if real else place[:2]
         path, line = self._places.innermost([*above, *real]) or (outside(innermost[0]), innermost[1])
         _count(self.breaks, Site(path, line, gb_type(exc), detail=SKIPPED if skipped else ""))
 
@@ -96,8 +109,8 @@ def gb_type(exc: Any) -> str:
         return f"UserError: {getattr(getattr(cause, 'error_type', None), 'name', '')}"
     name = getattr(exc, "gb_type", None)
     text = str(getattr(exc, "msg", None) or exc)
-    if _NESTED in text or not isinstance(name, str) or not name:
-        name = text.partition(_NESTED)[0].strip().partition("\n")[0].strip()
+    if NESTED in text or not isinstance(name, str) or not name:
+        name = text.partition(NESTED)[0].strip().partition("\n")[0].strip()
     return name
 
 

@@ -19,7 +19,7 @@ from compilelint.runtime.kernels import count_operators, inductor_kernels, kerne
 from compilelint.runtime.load import SEED, Loader, Program, seed
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Mode, ModeName, Side, Site
-from compilelint.runtime.syncs import Prediction, cuda_sync_sites
+from compilelint.runtime.syncs import Prediction, Sites, cuda_sync_sites
 from compilelint.runtime.values import Values, flatten, kept
 
 CALLS = 2  # a recompile shows on the second
@@ -213,16 +213,17 @@ class Measurement:
 
     def _predicted(self) -> list[Site]:
         """The syncs of a second call; the making and the first call tell which tensors live where."""
-        with Prediction(self.places) as prediction:
+        sites = Sites(self.places)
+        with Prediction(sites) as prediction:
             runner = Runner(self.loader.make(), self.device)
             for _ in range(2):
-                prediction.sites.clear()
+                sites.clear()
                 prediction.place("device", (value for _, value in runner.program.named_state()))
                 arguments = runner.program.fresh()
                 prediction.place("argument", runner.tensors(arguments))
                 runner.clear_gradients()
                 runner.again(arguments)
-        return prediction.sites.list()
+        return sites.list()
 
     def _wait(self) -> None:
         if self.device.type == "cuda":

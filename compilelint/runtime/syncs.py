@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -68,19 +68,24 @@ class Sites:
         return sorted(self._sites.values(), key=lambda site: (site.path, site.line, site.what))
 
 
-class Prediction:
-    """A context that names the calls that would sync on a GPU, in `sites`."""
+class Taker(Protocol):
+    def add(self, what: str) -> None:
+        """A call that would sync, made by the innermost line of the running thread."""
 
-    def __init__(self, places: Places) -> None:
-        self.sites = Sites(places)
+
+class Prediction:
+    """A context that names to `sites` the calls that would sync on a GPU."""
+
+    def __init__(self, sites: Taker) -> None:
+        self.sites = sites
         self._where: MutableMapping[torch.Tensor, Where] = WeakTensorKeyDictionary()
         self._names: list[str] = []  # of the torch calls under way, outermost first
         self._told = False  # the outermost call was already reported
         self._modes = contextlib.ExitStack()
 
     def __enter__(self) -> Prediction:
-        self._modes.enter_context(_Calls(self))
-        self._modes.enter_context(_Operators(self))
+        self._modes.enter_context(Calls(self))
+        self._modes.enter_context(Operators(self))
         return self
 
     def __exit__(
@@ -98,9 +103,11 @@ class Prediction:
 
     def tell(self, fallback: str) -> None:
         """Report the torch call under way (once), by the name the user wrote."""
-        if not self._told:
-            self._told = bool(self._names)
-            self.sites.add(self._names[0] if self._names else fallback)
+        if not self._names:
+            self.sites.add(fallback)
+        elif not self._told:
+            self._told = True
+            self.sites.add(self._names[0])
 
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._names:
@@ -151,7 +158,7 @@ class Prediction:
             self._where[tensor] = place
 
 
-class _Calls(TorchFunctionMode):
+class Calls(TorchFunctionMode):
     def __init__(self, prediction: Prediction) -> None:
         super().__init__()
         self._prediction = prediction
@@ -160,10 +167,14 @@ class _Calls(TorchFunctionMode):
         return self._prediction.call(func, args, kwargs or {})
 
 
-class _Operators(TorchDispatchMode):  # in its __init_subclass__
+class Operators(TorchDispatchMode):  # in its __init_subclass__
     def __init__(self, prediction: Prediction) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._prediction = prediction
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        return True  # torch.compile compiles all the same
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
