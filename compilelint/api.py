@@ -149,10 +149,12 @@ def render_trace(result: TraceResult, format: TraceFormat, *, color: bool = Fals
     """The report of a trace, with a newline at its end."""
     import json
 
-    from compilelint.report import trace_text
+    from compilelint.report import trace_html, trace_text
 
     if format == "json":
         return json.dumps(result.report, indent=2) + "\n"
+    if format == "html":
+        return trace_html.write(result.report, {name: source_lines(path) for path, name in result.record.files.items()})
     return trace_text.write(result.report, color=color)
 
 

@@ -83,9 +83,7 @@ def _finding(finding: dict[str, Any], paint: Paint) -> str:
     what = []
     if run["breaks"]:
         types = ", ".join(run["gb_types"]) + ("; frame skipped" if run["skips_frame"] else "")
-        what.append(
-            f"{_count(run['breaks'], 'graph break')} ({types}{'; frame skipped' if run['skips_frame'] else ''})"
-        )
+        what.append(f"{_count(run['breaks'], 'graph break')} ({types})")
     if run["syncs"]:
         blocked = f", {run['blocked_ms']:.3f} ms blocked" if run["blocked_ms"] is not None else ""
         what.append(f"{_count(run['syncs'], 'sync')}{blocked}")

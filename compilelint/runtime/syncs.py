@@ -109,6 +109,12 @@ class Prediction:
             self._told = True
             self.sites.add(self._names[0])
 
+    def ran(self, operator: str, out: Any) -> None:
+        """An operator gave this. Where no torch call is seen around it, in compiled code, a tensor made of Python data
+        is on the host: Dynamo's own code makes them of numbers that vary, and reads them."""
+        if operator == "aten::lift_fresh" and not self._names and isinstance(out, torch.Tensor):
+            self._where[out] = "host"
+
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self._names:
             self._told = False
@@ -182,7 +188,9 @@ class Operators(TorchDispatchMode):  # in its __init_subclass__
             tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
             if any(self._prediction.where(tensor) != "host" for tensor in tensors):
                 self._prediction.tell(func._schema.name)
-        return func(*args, **kwargs)
+        out = func(*args, **kwargs)
+        self._prediction.ran(func._schema.name, out)
+        return out
 
 
 def _waits(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:

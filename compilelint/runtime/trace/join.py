@@ -131,10 +131,12 @@ def _judge(joined: Joined, record: Record) -> None:
     elif "sync" in effects and lines & set(record.measured.get(finding.span.path, ())):
         seen = "no sync was measured" if measured else "none of its operators would sync"
         joined.status, joined.detail = "refuted", f"the line ran, and {seen}"
-    elif "graph-break" in effects:
+    elif "graph-break" in effects and ran:
         joined.detail = "the line ran, but never under torch.compile"
-    elif "sync" in effects:
+    elif "sync" in effects and ran:
         joined.detail = "the line ran, but not while syncs were counted"
+    elif not ran:
+        joined.detail = "Dynamo traced the line, and it did not run outside of a graph"
     elif measured and effects <= {"launch", "transfer"}:
         joined.status, joined.detail = "refuted", "the line ran and launched nothing of the kind"
     else:

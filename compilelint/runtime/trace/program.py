@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import pkgutil
 import runpy
@@ -25,12 +26,12 @@ def run(kind: str, name: str, arguments: list[str]) -> None:
         _RUNPY._run_module_as_main(name)  # what `python -m` calls
     elif pkgutil.get_importer(name) is not None:  # a folder or a zip file with a __main__.py
         sys.argv = [name, *arguments]
-        sys.path.insert(0, name)
+        sys.path.insert(0, os.path.abspath(name))
         _RUNPY._run_module_as_main("__main__", False)
     else:
         sys.argv = [name, *arguments]
         _import_from(os.path.dirname(os.path.realpath(name)))  # noqa: PTH120
-        _run_file(name)
+        _run_file(str(Path.cwd() / name))
 
 
 def _import_from(folder: str) -> None:
@@ -39,21 +40,19 @@ def _import_from(folder: str) -> None:
 
 
 def _fresh_main() -> None:
-    _kept.append(sys.modules["__main__"])  # or its globals would be cleared
-    sys.modules["__main__"] = ModuleType("__main__")
+    ours = sys.modules["__main__"]
+    _kept.append(ours)  # or its globals would be cleared
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    main.__dict__["__builtins__"] = builtins
+    if "__annotations__" in vars(ours):  # up to Python 3.13 it is there from the start
+        main.__annotations__ = {}
 
 
 def _run_file(name: str) -> None:
     main = sys.modules["__main__"]
     loader = SourceFileLoader("__main__", name)
-    main.__dict__.update(
-        __file__=name, __loader__=loader, __package__=None, __spec__=None, __cached__=None, __builtins__=__builtins__
-    )
-    if name.endswith(".pyc"):
-        code = _RUNPY._get_code_from_file(name)
-        code = code[0] if isinstance(code, tuple) else code
-    else:
-        code = compile(Path(name).read_bytes(), name, "exec", dont_inherit=True)
+    main.__dict__.update(__file__=name, __loader__=loader, __package__=None, __spec__=None, __cached__=None)
+    code = compile(Path(name).read_bytes(), name, "exec", dont_inherit=True)
     exec(code, main.__dict__)
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import CodeType, FrameType
+from typing import Any
 
 from compilelint.runtime.trace.lines import Lines, loop_around
 from compilelint.runtime.trace.record import Steps
@@ -46,7 +47,7 @@ class Counter:
         self.done = 0
         self._rank = -1
         self._loop: Loop | None = None
-        self._reference: int | None = None  # the optimizer whose steps count
+        self._reference: int | None = None  # the optimizer whose steps, or the dataset whose batches count
         self._worked = False  # since the step loop last came round
         self._called: dict[Loop, int] = {}  # module calls when a loop last came round
         self._turns: dict[Loop, int] = {}
@@ -86,18 +87,20 @@ class Counter:
 
     def optimizer(self, optimizer: object) -> None:
         """An optimizer stepped."""
-        if self._reference is None and self._rank < OPTIMIZER:
+        if self._rank < OPTIMIZER:
             self._reference = id(optimizer)
             self._choose(OPTIMIZER)
         if self._rank == OPTIMIZER and self._reference == id(optimizer):
             self._work()
 
-    def batch(self) -> None:
-        """A batch is drawn from a DataLoader."""
+    def batch(self, iterator: Any) -> None:
+        """A DataLoader's iterator is asked for a batch: the turn with the one before is over."""
+        dataset = id(iterator._dataset)
         if self._rank < LOADER:
+            self._reference = dataset
             self._choose(LOADER)
-        if self._rank == LOADER:
-            self._work()
+        if self._rank == LOADER and self._reference == dataset and iterator._num_yielded > 0:
+            self._step()
 
     def target(self, calls: int) -> None:
         """From now on the calls of TARGET are measured, so many: it was called before."""

@@ -106,7 +106,9 @@ class Watch:
         module: Any = torch.nn.Module
         stepping = _inner_code(Optimizer.profile_hook_step.__code__, "wrapper")
         self.lines.watch_call(stepping, lambda frame: self.steps.optimizer(_first_argument(frame)))
-        self.lines.watch_call(_BaseDataLoaderIter.__next__.__code__, lambda frame: self.steps.batch())
+        self.lines.watch_call(
+            _BaseDataLoaderIter.__next__.__code__, lambda frame: self.steps.batch(frame.f_locals["self"])
+        )
         self._watch_module(module._wrapped_call_impl.__code__)
 
     def _watch_module(self, code: CodeType) -> None:

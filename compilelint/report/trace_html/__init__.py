@@ -1,0 +1,176 @@
+"""A trace as one page that needs nothing else: no request leaves it, and it can be read without its script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from compilelint.report.trace_html.source import Anchors, files_shown
+from compilelint.report.trace_html.tables import Column, number, table
+from compilelint.report.trace_html.timeline import timeline
+from compilelint.report.trace_text import outcome, steps
+
+Trace = dict[str, Any]
+
+
+def write(trace: Trace, texts: Mapping[str, Sequence[str]]) -> str:
+    """`texts`: the lines of each file, by the path that it is shown by."""
+    style, script = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    anchors = Anchors(texts)
+    sections = [
+        ("findings", "Findings", _findings(trace, anchors)),
+        ("unpredicted", "Not predicted", _events(_unpredicted(trace), anchors, trace, kinds=True)),
+        ("timeline", "Timeline", timeline(trace["timeline"], anchors) if trace["timeline"] else ""),
+        ("breaks", "Graph breaks", _events(_of(trace, "break"), anchors, trace)),
+        ("recompiles", "Recompiles", _events(_of(trace, "recompile"), anchors, trace)),
+        ("syncs", f"Host syncs ({trace['syncs_are']})", _events(_of(trace, "sync"), anchors, trace)),
+        ("graphs", "Graphs", _graphs(_of(trace, "graph"), anchors)),
+        ("work", "Device work by line", _work(trace["work"], anchors)),
+        ("sources", "Sources", files_shown(trace, texts, anchors)),
+    ]
+    shown = [(name, title, body) for name, title, body in sections if body]
+    links = "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in shown)
+    body = "".join(f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>' for name, title, body in shown)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    command = escape(trace["program"]["command"])
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>trace {command}</title><style>{style}</style></head><body>"
+        f"<header><h1>trace <code>{command}</code></h1>{_facts(trace)}</header>"
+        f'<nav aria-label="Sections">{links}<button id="theme" type="button">Light or dark</button></nav>'
+        f"<main>{_figures(trace)}{_notes(trace)}{body}</main><script>{script}</script></body></html>\n"
+    )
+
+
+def _facts(trace: Trace) -> str:
+    where = trace["device_name"] or trace["device"] or "torch was never imported"
+    told = [outcome(trace), f"{trace['program']['seconds']:.1f} s", steps(trace)]
+    told += [f"torch {trace['torch']}, Python {trace['python']}, {where}, compilelint {trace['compilelint']}"]
+    return "".join(f"<p>{escape(each)}</p>" for each in told)
+
+
+def _figures(trace: Trace) -> str:
+    found = trace["summary"]
+    names = {
+        "confirmed": "findings confirmed",
+        "refuted": "refuted",
+        "not reached": "not reached",
+        "not measured": "not measured",
+        "unpredicted": "events not predicted",
+        "breaks": "graph breaks",
+        "skipped_frames": "frames skipped",
+        "recompiles": "recompiles",
+        "graphs": "graphs",
+        "syncs": f"host syncs {trace['syncs_are']}",
+        "blocked_ms": "ms blocked",
+    }
+    items = [f"<li><b>{found[key]}</b>{escape(name)}</li>" for key, name in names.items() if found[key] is not None]
+    return f'<ul class="figures">{"".join(items)}</ul>'
+
+
+def _notes(trace: Trace) -> str:
+    notes = list(trace["notes"])
+    if trace["syncs_are"] == "predicted":
+        notes.insert(0, "No GPU: host syncs are a prediction, those that the operators would cause on one.")
+    if not trace["complete"]:
+        notes.insert(0, "The program ended without a chance to write its counts: they are at least these.")
+    said = trace["explained"]
+    if "graphs" in said:
+        reasons = "; ".join(said["reasons"]) or "no reason"
+        notes.append(
+            f"torch._dynamo.explain, for comparison: {said['graphs']} graphs, {said['breaks']} breaks: {reasons}"
+        )
+    elif said:
+        notes.append(f"torch._dynamo.explain, for comparison: {said['error']}")
+    return f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>" if notes else ""
+
+
+def _of(trace: Trace, kind: str) -> list[Trace]:
+    return [event for event in trace["events"] if event["kind"] == kind]
+
+
+def _unpredicted(trace: Trace) -> list[Trace]:
+    return [event for event in trace["events"] if event.get("predicted") is False]
+
+
+def _findings(trace: Trace, anchors: Anchors) -> str:
+    def told(finding: Trace) -> str:
+        run = finding["run"]
+        return escape(", ".join(run["gb_types"]) or run["detail"])
+
+    columns: list[Column] = [
+        ("Status", lambda f: f'<span class="mark {f["run"]["status"].split()[0]}">{f["run"]["status"]}</span>'),
+        ("Place", lambda f: anchors.link(f["path"], f["line"])),
+        ("Rule", lambda f: f"{escape(f['code'])} {escape(f['name'])}"),
+        ("Severity", lambda f: escape(f["severity"])),
+        ("Breaks", lambda f: number(f["run"]["breaks"])),
+        ("Syncs", lambda f: number(f["run"]["syncs"])),
+        ("ms blocked", lambda f: number(f["run"]["blocked_ms"])),
+        ("What happened", told),
+        ("Message", lambda f: escape(f["message"])),
+    ]
+    return table(trace["findings"], columns)
+
+
+def _events(events: Sequence[Trace], anchors: Anchors, trace: Trace, *, kinds: bool = False) -> str:
+    def what(event: Trace) -> str:
+        hints = "".join(f"<li>{escape(hint)}</li>" for hint in event.get("hints", ()))
+        more = [event.get("reason", ""), f"in {event['inside']}" if event.get("inside") else ""]
+        if event.get("effect") == "skip":
+            more.append(f"the whole frame of {event['frame']} runs eagerly")
+        if event.get("effect") == "raise":
+            more.append("raised: fullgraph=True")
+        text = "".join(f'<div class="dim">{escape(each)}</div>' for each in more if each)
+        name = event.get("gb_type") or event.get("guard") or event.get("what") or ""
+        return f"{escape(str(name))}{text}{f'<ul>{hints}</ul>' if hints else ''}"
+
+    def caller(event: Trace) -> str:
+        above = event["stack"] if event["kind"] == "recompile" else event["stack"][:-1]
+        return anchors.link(above[-1]["path"], above[-1]["line"]) if above else ""
+
+    def blocked(event: Trace) -> str:
+        us = event.get("blocked_us")
+        return number(None if us is None else round(us / 1e3, 3))
+
+    columns: list[Column] = []
+    if kinds:
+        columns.append(("Kind", lambda e: f'<span class="mark {e["kind"]}">{e["kind"]}</span>'))
+    columns += [
+        ("Place", lambda e: anchors.link(e["path"], e["line"])),
+        ("Function", lambda e: f"<code>{escape(e['function'])}</code>"),
+        ("What", what),
+        ("Count", lambda e: number(e["count"])),
+        ("First step", lambda e: number(e["step"])),
+    ]
+    if any(event.get("blocked_us") is not None for event in events):
+        columns.append(("ms blocked", blocked))
+    columns += [("Called from", caller), ("Rules", lambda e: escape(", ".join(e["codes"])))]
+    return table(events, columns)
+
+
+def _graphs(events: Sequence[Trace], anchors: Anchors) -> str:
+    columns: list[Column] = [
+        ("Begins at", lambda e: anchors.link(e["path"], e["line"])),
+        ("Function", lambda e: f"<code>{escape(e['function'])}</code>"),
+        ("Operators", lambda e: number(e["ops"])),
+        ("Compiled", lambda e: number(e["count"])),
+        ("Seconds", lambda e: number(round(e["compile_s"], 3))),
+    ]
+    return table(events, columns)
+
+
+def _work(events: Sequence[Trace], anchors: Anchors) -> str:
+    columns: list[Column] = [
+        ("Place", lambda e: anchors.link(e["path"], e["line"])),
+        ("Kernels", lambda e: number(e["kernels"])),
+        ("Copies", lambda e: number(e["copies"])),
+        ("ms on the device", lambda e: number(round(e["gpu_us"] / 1e3, 3))),
+    ]
+    return table(events, columns)
