@@ -40,12 +40,16 @@ class Opened:
     """A page in Chromium, and what went wrong in it."""
 
     def __init__(self, page: Any) -> None:
-        self.page, self.wrong = page, []
-        self.wrong: list[str]
+        self.page = page
+        self.wrong: list[str] = []
         page.on("console", lambda message: self.wrong.append(message.text))
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
-        page.on("request", lambda request: request.url.startswith("file:") or self.wrong.append(request.url))
+        page.on("request", self._asked)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith("file:"):
+            self.wrong.append(request.url)
 
 
 @pytest.fixture(scope="module")
