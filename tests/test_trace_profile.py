@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ FIRST = inspect.getsourcelines(program)[1]
 @pytest.fixture(scope="module")
 def window(tmp_path_factory: pytest.TempPathFactory) -> Window:
     """Each `aten::_local_scalar_dense` is a `cudaStreamSynchronize`, each `aten::linear` launches a kernel."""
-    from torch.profiler import ProfilerActivity, profile
+    from torch.profiler import ProfilerActivity, profile, python_tracer
 
     layer, x = torch.nn.Linear(4, 4), torch.ones(2, 4)
     with profile(activities=[ProfilerActivity.CPU], with_stack=True) as done:
@@ -56,7 +57,9 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Window:
             )
     assert done.profiler is not None and done.profiler.kineto_results is not None
     tree = done.profiler.kineto_results.experimental_event_tree()
-    return Window(events, int(trace["baseTimeNanoseconds"]), tree, threading.get_native_id())
+    prefixes: Any = python_tracer._prefix_regex
+    base = int(trace["baseTimeNanoseconds"])
+    return Window(events, base, tree, threading.get_native_id(), prefixes=prefixes())
 
 
 def sources() -> Sources:
@@ -78,7 +81,7 @@ def test_a_mark_gives_a_wait_its_exact_line(window: Window) -> None:
     syncs = [event for event in window.events if event["name"] == "cudaStreamSynchronize"]
     first = min(syncs, key=lambda event: float(event["ts"]))
     mark = {**first, "cat": "user_annotation", "name": f"{MARK}0", "ts": first["ts"] + first["dur"]}
-    marked = Window([*window.events, mark], window.base_ns, window.tree, window.thread, [[Frame("m.py", 5, "f")]])
+    marked = replace(window, events=[*window.events, mark], marks=[[Frame("m.py", 5, "f")]])
     found = [event for event in Reader(marked, sources()).events() if isinstance(event, Sync)]
     assert [(sync.path, sync.line) for sync in found if sync.path == "m.py"] == [("m.py", 5)] and len(found) == 4
 
@@ -94,7 +97,7 @@ def test_a_mark_without_a_wait_is_a_sync(window: Window) -> None:
 
 def test_other_threads_do_not_wait_for_the_program(window: Window) -> None:
     elsewhere = [{**event, "tid": 1} if event.get("cat") == "cuda_runtime" else event for event in window.events]
-    assert not Reader(Window(elsewhere, window.base_ns, window.tree, window.thread), sources()).waits
+    assert not Reader(replace(window, events=elsewhere), sources()).waits
 
 
 def test_timeline(window: Window) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from compilelint.runtime.places import outside
 from compilelint.runtime.trace.record import Event, Frame, Idle, Sync, Timeline, Work
 from compilelint.runtime.trace.sources import Sources
-from compilelint.runtime.trace.stacks import Moment, moments
+from compilelint.runtime.trace.stacks import Moment, moments, whole_names
 
 MARK = "compilelint: wait "
 WAITS = ("StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize", "cudaFree", "cudaMemcpy")
@@ -26,13 +26,15 @@ Raw = dict[str, Any]
 @dataclass
 class Window:
     """A profile: the events of its Chrome trace (times in µs from `base_ns`), its event tree (ns), and for each mark in
-    it the stack that it stands for. `thread` is the native id of the one that ran the program."""
+    it the stack that it stands for. `thread` is the native id of the one that ran the program, `prefixes` are the
+    folders that the tree's file names are relative to."""
 
     events: list[Raw]
     base_ns: int
     tree: Sequence[Any]
     thread: int
     marks: list[list[Frame]] = field(default_factory=list)
+    prefixes: Sequence[str] = ()
 
     def of(self, *categories: str) -> list[Raw]:
         found = [each for each in self.events if each.get("ph") == "X" and each.get("cat") in categories]
@@ -64,6 +66,9 @@ class Reader:
         times = [self._ns(_start(each)) for each in self.host]
         times += [self._ns((start + end) / 2) for start, end in self._gaps]
         self._moments = moments(window.tree, times)
+        whole = whole_names(window.prefixes)
+        for moment in self._moments.values():
+            moment.frames = [(whole(name), line, function) for name, line, function in moment.frames]
         self.waits = self._waits()
 
     def events(self) -> list[Event]:

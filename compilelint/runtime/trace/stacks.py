@@ -8,8 +8,10 @@ torch/_C/_profiler.pyi.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 Place = tuple[str, int, str]  # file, line, function
@@ -34,6 +36,18 @@ def moments(roots: Sequence[Any], times: Sequence[int]) -> dict[int, Moment]:
         if _is_call(root):
             _visit(root, wanted, Moment(), found)
     return found
+
+
+def whole_names(prefixes: Sequence[str]) -> Callable[[str], str]:
+    """The profiler cuts what stands on `sys.path` off its file names: this puts it back, where such a file exists."""
+
+    @cache
+    def whole(name: str) -> str:
+        if Path(name).is_absolute():
+            return name
+        return next((prefix + name for prefix in prefixes if Path(prefix + name).is_file()), f"<{name}>")
+
+    return whole
 
 
 def _visit(node: Any, times: Sequence[int], above: Moment, found: dict[int, Moment]) -> None:

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.profiler import ProfilerActivity, profile, record_function
+from torch.profiler import ProfilerActivity, profile, python_tracer, record_function
 
 from compilelint.runtime.trace.cupti import MARK, Reader, Window
 from compilelint.runtime.trace.journal import Journal
 from compilelint.runtime.trace.record import Frame, Sync
 from compilelint.runtime.trace.sources import Sources
 
+_PREFIXES: Any = python_tracer._prefix_regex  # those that it cuts off
 WARNING = "called a synchronizing CUDA operation"
 
 
@@ -100,6 +101,7 @@ class Profiled:
             done.profiler.kineto_results.experimental_event_tree(),
             threading.get_native_id(),
             self._marks,
+            _PREFIXES(),
         )
         reader = Reader(window, self._sources)
         for event in reader.events():
