@@ -2,6 +2,7 @@
 
     python benchmarks/trace_gpu.py models                # three models: against explain and TORCH_LOGS, and overhead
     python benchmarks/trace_gpu.py cases DIR             # folders with before.py and case.toml
+    python benchmarks/trace_gpu.py profile --only resnet # keeps the profile of two steps, to see what is read of it
     python benchmarks/trace_gpu.py models --device cpu --backend eager
 
 Writes benchmarks/results/trace_<part>_<device>.json and .md. A case is found when an event of its kind stands on its
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import gzip
 import json
 import os
 import re
@@ -143,6 +145,23 @@ def model(name: str, options: argparse.Namespace) -> Json:
     }
 
 
+def profile(name: str, options: argparse.Namespace) -> None:
+    """The raw profile of two steps and the report made of it, in the output folder."""
+    from compilelint import api
+
+    arguments = ["--device", options.device, "--backend", options.backend, "--steps", "6"]
+    settings = api.load_settings(isolated=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    kept = str(options.out.resolve())
+    result = api.trace(f"{name}.py", arguments, settings=settings, cwd=PROGRAMS, after=2, steps=2, keep=kept)
+    raw = options.out / "profile.json"
+    (options.out / f"profile_{name}.json.gz").write_bytes(gzip.compress(raw.read_bytes()))
+    raw.unlink()
+    (options.out / f"profile_{name}_report.json").write_text(api.render_trace(result, "json"), encoding="utf-8")
+    (options.out / f"profile_{name}.html").write_text(api.render_trace(result, "html"), encoding="utf-8")
+    print(api.render_trace(result, "text"))
+
+
 def cases_table(found: Sequence[Json]) -> str:
     lines = ["| case | kind | line | found | lines | known |", "| --- | --- | ---: | --- | --- | --- |"]
     for each in found:
@@ -184,7 +203,7 @@ def models_table(found: Sequence[Json]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["models", "cases"])
+    parser.add_argument("part", choices=["models", "cases", "profile"])
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--backend", default="inductor", help="of the models")
@@ -194,6 +213,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     options = parser.parse_args()
     options.syncs = "predict" if options.device == "cpu" else "measure"
+    if options.part == "profile":
+        profile(options.only or "resnet", options)
+        return 0
     if options.part == "cases":
         if options.folder is None:
             parser.error("cases: name the folder")
