@@ -47,7 +47,7 @@ TRAIN = """
         torch.manual_seed(0)
         model = torch.compile(Net(), backend="eager")
         loss_of = torch.compile(head, backend="eager")
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
         batches = [torch.randn(4, 8) for _ in range(6)]
         total = 0.0
         for number, x in enumerate(batches):
@@ -57,6 +57,7 @@ TRAIN = """
             optimizer.zero_grad()
             total += loss.item()
         print(torch.ones(2).to("cpu").tolist())
+        torch.cuda.empty_cache()
         try:
             whole(torch.ones(3))
         except Exception as error:
@@ -116,6 +117,8 @@ def test_predicted_syncs(trained: dict[str, Any]) -> None:
     assert syncs[line(TRAIN, "isnan")] == ("aten::_local_scalar_dense", 18)
     assert syncs[line(TRAIN, "total += loss.item()")] == ("Tensor.item", 6)
     assert syncs[line(TRAIN, "clean(x.to")] == ("Tensor.to", 6)
+    assert syncs[line(TRAIN, "empty_cache")] == ("torch.cuda.memory.empty_cache", 1)
+    assert line(TRAIN, "optimizer.step") not in syncs  # its step counts live on the host
     assert line(TRAIN, '"once"') not in syncs  # `scale` varies: Dynamo reads it from a tensor on the host
     assert trained["syncs_are"] == "predicted" and trained["summary"]["blocked_ms"] is None
 

@@ -8,6 +8,7 @@ either: reading them counts, and so does moving them.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
@@ -25,6 +26,7 @@ from compilelint.runtime.places import Places
 from compilelint.runtime.results import Site
 
 _TORCH = str(Path(torch.__file__).parent)
+_HARNESS = str(Path(__file__).parent) + os.sep
 Where = Literal["host", "argument", "device"]
 
 READS = {
@@ -130,7 +132,7 @@ class Prediction:
     def _before(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         name, first = getattr(func, "__name__", ""), args[0] if args else None
         if not isinstance(first, torch.Tensor):
-            if name in ("tensor", "as_tensor") and kwargs.get("device") is not None:
+            if name in ("tensor", "as_tensor") and not _for_host(kwargs):
                 self.tell(name)
             return
         where = self.where(first)
@@ -158,7 +160,7 @@ class Prediction:
         elif inputs:
             if all(self.where(tensor) == "host" for tensor in inputs):
                 place = "host"
-        elif name in FACTORIES and (kwargs.get("device") is None or (str(kwargs["device"]) == "cpu" and _by_torch())):
+        elif name in FACTORIES and _for_host(kwargs):
             place = "host"
         for tensor in results:
             self._where[tensor] = place
@@ -207,11 +209,16 @@ def _waits(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
     return False
 
 
+def _for_host(kwargs: dict[str, Any]) -> bool:
+    """Whether a call makes a tensor on the host: without a device, or with `device="cpu"` in torch's own Python (an
+    optimizer's step counts). The user's `"cpu"` may stand for the device that this run lacks."""
+    return kwargs.get("device") is None or (str(kwargs["device"]) == "cpu" and _by_torch())
+
+
 def _by_torch() -> bool:
-    """Whether torch's own Python makes this call: its `device="cpu"` means the host (an optimizer's step counts), while
-    the user's may stand for the device that this run lacks."""
+    """Whether torch's own Python makes the call under way."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename in (__file__, torch.overrides.__file__):
+    while frame is not None and frame.f_code.co_filename.startswith((_HARNESS, torch.overrides.__file__)):
         frame = frame.f_back
     return frame is not None and frame.f_code.co_filename.startswith(_TORCH)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
@@ -47,7 +48,8 @@ class Counter:
         self.done = 0
         self._rank = -1
         self._loop: Loop | None = None
-        self._reference: int | None = None  # the optimizer whose steps, or the dataset whose batches count
+        self._reference: int | None = None  # the optimizer whose steps count
+        self._iterator: Callable[[], Any] = lambda: None  # a weak reference to that whose batches count
         self._worked = False  # since the step loop last came round
         self._called: dict[Loop, int] = {}  # module calls when a loop last came round
         self._turns: dict[Loop, int] = {}
@@ -94,12 +96,14 @@ class Counter:
             self._work()
 
     def batch(self, iterator: Any) -> None:
-        """A DataLoader's iterator is asked for a batch: the turn with the one before is over."""
-        dataset = id(iterator._dataset)
+        """A DataLoader's iterator is asked for a batch: the turn with the one before is over. Of several that are drawn
+        from at a time the first counts."""
         if self._rank < LOADER:
-            self._reference = dataset
             self._choose(LOADER)
-        if self._rank == LOADER and self._reference == dataset and iterator._num_yielded > 0:
+        counted = self._iterator()
+        if counted is None:
+            self._iterator, counted = weakref.ref(iterator), iterator
+        if self._rank == LOADER and counted is iterator and counted._num_yielded > 0:
             self._step()
 
     def target(self, calls: int) -> None:

@@ -45,6 +45,12 @@ class Found:
             at = self._sources.place(frames, *outer)
             self._journal.add(Sync(at.path, at.line, at.function, stack=frames, what=what))
 
+    def called(self, what: str, frame: FrameType) -> None:
+        """A function that waits for the device is called, whether or not there is one."""
+        if self._counts() and (frames := self._sources.here(frame)):
+            at = frames[-1]
+            self._journal.add(Sync(at.path, at.line, at.function, stack=frames, what=what))
+
 
 class ProgramPrediction(Prediction):
     """Of a whole program, whose parameters and buffers count as living on the device. Stays on to its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import platform
 import sys
@@ -97,6 +98,9 @@ class Watch:
             found = Found(self.sources, self.journal, lambda: self.steps.open)
             self.prediction = ProgramPrediction(found)
             self.prediction.start()
+            for function in (torch.cuda.synchronize, torch.cuda.empty_cache, torch.accelerator.synchronize):
+                code = inspect.unwrap(function).__code__
+                self.lines.watch_call(code, partial(found.called, f"{function.__module__}.{function.__name__}"))
 
     def _watch_calls(self) -> None:
         import torch
