@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import threading
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from compilelint.runtime.trace.cupti import MARK, Reader, Window, gaps, merged  # noqa: E402
+from compilelint.runtime.trace.cupti import END, MARK, Reader, Window, gaps, merged  # noqa: E402
 from compilelint.runtime.trace.record import Frame, Sync, Work  # noqa: E402
 from compilelint.runtime.trace.sources import Sources  # noqa: E402
 from compilelint.runtime.trace.stacks import moments  # noqa: E402
@@ -141,8 +143,43 @@ def test_pageable_copies_wait() -> None:
         assert len(Reader(Window([call, done], 0, [], 1), sources()).waits) == waits
 
 
+def test_the_wait_that_ends_the_window_is_none_of_the_programs() -> None:
+    end = {"ph": "X", "cat": "user_annotation", "name": END, "ts": 10.0, "dur": 9.0, "tid": 1}
+    ours = {**end, "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "ts": 11.0, "dur": 5.0}
+    (wait,) = Reader(Window([end, ours, {**ours, "ts": 1.0}], 0, [], 1), sources()).waits
+    assert wait.start == 1.0
+
+
 def test_spans() -> None:
     assert merged([(0, 1), (1.5, 2), (5, 6), (0.5, 3)], 1) == [(0, 3), (5, 6)]
     device = [{"ts": 0, "dur": 10}, {"ts": 12, "dur": 1}, {"ts": 30, "dur": 1}]
     assert gaps(device) == [(13, 30)]
     assert moments([], [1]) == {}
+
+
+@pytest.mark.filterwarnings("ignore:.*CUDA")  # a profiler that finds no GPU
+def test_a_window_marks_what_the_debug_mode_warns_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Opened and closed without a GPU: the mode's warnings are given by hand, and no call of the runtime is seen."""
+    from compilelint.runtime.trace import journal, syncs_cuda
+
+    modes: list[object] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", modes.append)
+    written = journal.Journal(str(tmp_path / "journal"))
+    shown: list[str] = []
+    monkeypatch.setattr(warnings, "showwarning", lambda message, *_: shown.append(str(message)))
+    before = warnings.showwarning, list(warnings.filters)
+    window = syncs_cuda.Profiled(sources(), written)
+    window.open()
+    for _ in range(3):
+        warnings.warn(f"{syncs_cuda.WARNING} (Triggered internally)", stacklevel=1)
+    warnings.warn("another", stacklevel=1)
+    line = inspect.currentframe().f_lineno - 2  # type: ignore[union-attr]
+    window.close()
+    written.end()
+    assert modes == ["warn", 0] and shown == ["another"]
+    assert (warnings.showwarning, list(warnings.filters)) == before
+    (sync,) = journal.read(tmp_path / "journal").of(Sync)
+    assert (sync.path, sync.line, sync.count) == (Path(__file__).name, line, 3)
+    assert "KINETO_LOG_LEVEL" not in os.environ

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from compilelint.runtime.places import outside
@@ -14,6 +15,7 @@ from compilelint.runtime.trace.sources import Sources
 from compilelint.runtime.trace.stacks import Moment, moments, whole_names
 
 MARK = "compilelint: wait "
+END = "compilelint: end of the window"  # around the synchronization that ends it
 WAITS = ("StreamSynchronize", "DeviceSynchronize", "EventSynchronize", "CtxSynchronize", "cudaFree", "cudaMemcpy")
 GAP_US = 5.0  # a shorter pause of the device is what a launch costs
 SPANS = 3000  # what a page can show of a lane
@@ -60,7 +62,9 @@ class Reader:
         operators = (each for each in window.events if each.get("cat") == "cpu_op")
         backward = {each.get("tid") for each in operators if str(each["name"]).startswith("autograd::engine")}
         threads = {window.thread, *backward}  # not those that pin memory or load data
-        self.host = [each for each in window.of("cuda_runtime", "cuda_driver") if each.get("tid") in threads]
+        ends = [_start(each) for each in window.of("user_annotation", "cpu_op") if each["name"] == END]
+        calls = window.of("cuda_runtime", "cuda_driver")
+        self.host = [each for each in calls if each.get("tid") in threads and _start(each) < min(ends, default=inf)]
         self.device = window.of("kernel", "gpu_memcpy", "gpu_memset")
         self._gaps = gaps(self.device)
         times = [self._ns(_start(each)) for each in self.host]

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch.profiler import ProfilerActivity, profile, python_tracer, record_function
 
-from compilelint.runtime.trace.cupti import MARK, Reader, Window
+from compilelint.runtime.trace.cupti import END, MARK, Reader, Window
 from compilelint.runtime.trace.journal import Journal
 from compilelint.runtime.trace.record import Frame, Sync
 from compilelint.runtime.trace.sources import Sources
@@ -54,8 +54,9 @@ class Profiled:
         self._warn()
 
     def close(self) -> None:
-        torch.cuda.synchronize()
         self._unwarn()
+        with record_function(END):
+            torch.cuda.synchronize()
         if self._profile is not None:
             with _quiet():
                 self._profile.stop()
