@@ -13,7 +13,7 @@ from compilelint.finding import Applicability
 from compilelint.idioms import alike, masks
 
 if TYPE_CHECKING:
-    from compilelint.engine.events import Read
+    from compilelint.engine.events import Call, Read
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context, Fix
 
@@ -122,3 +122,57 @@ def _ignored(keep: str, target: str, ctx: Context) -> ast.expr | None:
                 return None
             return None if any(n.id == target and n.lineno >= assign.lineno for n in stores) else number
     return None
+
+
+def first_match(event: Call, ctx: Context) -> Fix | None:
+    """`(times == t).nonzero()[0].item()` → `(times == t).int().argmax()`, as an index that stays on the device."""
+    from compilelint.sdk import Fix
+
+    call = event.node
+    match call:
+        case ast.Call(func=ast.Attribute(value=condition, attr="nonzero"), args=[], keywords=[]):
+            pass
+        case ast.Call(args=[condition], keywords=[]):
+            pass
+        case _:
+            return None
+    tested, (read, firsts) = tensor_of(ctx.value(condition)), _first_read(call, ctx)
+    if event.target not in ("torch.nonzero", "Tensor.nonzero") or tested is None or tested.dtype != "bool":
+        return None
+    if read is None or not _is_kept_as_index(read, ctx):
+        return None
+    if tested.rank != 1 and not (tested.rank is None and firsts == 1):
+        return None  # a row of `nonzero` that is one number has one dimension behind it
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(read, f"{rw.operand(condition)}.int().argmax()")
+
+    why = "it is a 0-d tensor, and 0 where nothing matches, which was an error"
+    return Fix("find the first with `argmax`", Applicability.UNSAFE, build, why)
+
+
+def _first_read(call: ast.Call, ctx: Context) -> tuple[ast.expr | None, int]:
+    """The whole of `nonzero()[0].item()`, `nonzero()[0, 0].item()`, `int(nonzero()[0])`, and the number of indices."""
+    node: ast.expr = call
+    firsts = 0
+    while isinstance(parent := ctx.parent(node), ast.Subscript) and parent.value is node:
+        index = parent.slice.elts if isinstance(parent.slice, ast.Tuple) else [parent.slice]
+        if not all(isinstance(each, ast.Constant) and type(each.value) is int and each.value == 0 for each in index):
+            return None, 0
+        firsts += len(index)
+        node = parent
+    match parent:
+        case ast.Attribute(attr="item") if firsts in (1, 2):
+            whole = ctx.parent(parent)
+            return (whole if isinstance(whole, ast.Call) else None), firsts
+        case ast.Call(func=ast.Name(id="int"), args=[_], keywords=[]) if firsts in (1, 2):
+            return parent, firsts
+    return None, 0
+
+
+def _is_kept_as_index(read: ast.expr, ctx: Context) -> bool:
+    """Whether a number is stored, or is an index itself: where a 0-d tensor does as well."""
+    parent = ctx.parent(read)
+    return isinstance(parent, ast.Subscript) or (
+        isinstance(parent, ast.Assign) and all(isinstance(target, ast.Attribute) for target in parent.targets)
+    )

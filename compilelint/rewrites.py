@@ -6,14 +6,15 @@ Each returns a Fix, or None when the code at hand is not of the form for which t
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import alike
+from compilelint.idioms import alike, is_host_number
+from compilelint.preserved import LIMITS, fills_harmlessly, preserves
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -321,7 +322,7 @@ def _select_expression(owner: ast.IfExp, ctx: Context) -> Fix | None:
         condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
         rw.replace(owner, f"{rw.name_for('torch.where')}({condition}, {rw.text(owner.body)}, {rw.text(owner.orelse)})")
 
-    return _select_fix(build)
+    return _select_fix(build, preserves=preserves(dynamic, [owner.body, owner.orelse], ctx))
 
 
 def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
@@ -361,7 +362,9 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
             lines = [f"if {' and '.join(map(rw.text, static))}:", *(f"    {line}" for line in lines)]
         rw.replace_statement(owner, "\n".join(lines))
 
-    return _select_fix(build)
+    arms = [[value, *(v for n, v in other if n == name), *([] if other else [ast.Name(name)])] for name, value in then]
+    same = all(preserves(dynamic, arm, ctx) for arm, (name, _) in zip(arms, then, strict=True) if name in selected)
+    return _select_fix(build, preserves=same and all(_is_host_made(value, ctx) for n, value in then if n in local))
 
 
 def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
@@ -383,7 +386,7 @@ def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
         if not owner.orelse:
             rw.delete_statement(following)
 
-    return _select_fix(build)
+    return _select_fix(build, preserves=preserves(dynamic, [first, second], ctx))
 
 
 def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
@@ -415,22 +418,32 @@ def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
         )
     if not fits:
         return None
-    return Fix(
-        "do it always: where no element is set it changes nothing",
-        Applicability.SAFE,
-        lambda rw: rw.replace_statement(owner, rw.text(body)),
-    )
+    title = "do it always: where no element is set it changes nothing"
+    if isinstance(value, ast.Call) and fills_harmlessly(value, mask, ctx):
+        safety, why = Applicability.SAFE, "a fill by a mask without elements is the tensor as it was"
+    elif isinstance(target, ast.Name):
+        safety, why = Applicability.UNSAFE, "mask and tensor must fit, and the result is a new tensor"
+    else:
+        safety, why = Applicability.UNSAFE, "mask and tensor must fit, and backward must not need what stood there"
+    return Fix(title, safety, lambda rw: rw.replace_statement(owner, rw.text(body)), why)
 
 
-def _select_fix(build: object) -> Fix:
+def _select_fix(build: Callable[[Rewriter], None], *, preserves: bool) -> Fix:
     from compilelint.sdk import Fix
 
-    return Fix(
-        "select with torch.where",
-        Applicability.UNSAFE,
-        build,  # type: ignore[arg-type]
-        "both sides are computed always, must have one shape and dtype, and the result is a new tensor",
-    )
+    title = "select with torch.where"
+    if preserves:
+        why = "both sides are computed of one tensor, have its shape and dtype, and can't fail"
+        return Fix(title, Applicability.SAFE, build, why)
+    why = "both sides are computed always, must have one shape and dtype, and the result is a new tensor"
+    return Fix(title, Applicability.UNSAFE, build, why)
+
+
+def _is_host_made(value: ast.expr, ctx: Context) -> bool:
+    """Whether a value is a Python number computed of others, without calls but `torch.finfo`."""
+    calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+    known = (isinstance(f := ctx.value(call.func), External) and f.name in LIMITS for call in calls)
+    return is_host_number(ctx.value(value)) and all(known)
 
 
 def _split(test: ast.expr, ctx: Context) -> tuple[list[ast.expr], list[ast.expr]]:
@@ -488,6 +501,10 @@ def _builtin_reduction(node: ast.expr) -> ast.expr | None:
     return None
 
 
+def _is_call_of(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
 def _condition(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
     """The tensor that is true where the truth test is."""
     if isinstance(node, ast.BoolOp):
@@ -500,8 +517,11 @@ def _condition(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
         return _negated(node.operand, rw, ctx)
     if (inner := _builtin_reduction(node)) is not None:
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        return rw.text(inner) if node.func.id == "bool" else f"{_atom(inner, rw)}.{node.func.id}()"
-    return rw.text(node)
+        return _condition(inner, rw, ctx) if node.func.id == "bool" else f"{_atom(inner, rw)}.{node.func.id}()"
+    tensor = tensor_of(ctx.value(node))
+    if tensor is not None and tensor.dtype == "bool":
+        return rw.text(node)
+    return f"{rw.operand(node)} != 0"
 
 
 def _negated(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
@@ -510,15 +530,14 @@ def _negated(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
         operator = "!=" if isinstance(node.ops[0], ast.Eq) else "=="
         return f"{rw.text(node.left)} {operator} {rw.text(node.comparators[0])}"
+    if (inner := _builtin_reduction(node)) is not None and _is_call_of(node, "bool"):
+        return _negated(inner, rw, ctx)
+    if isinstance(node, ast.BoolOp) or inner is not None:
+        return f"~{_condition(node, rw, ctx)}"
     tensor = tensor_of(ctx.value(node))
-    text = _condition(node, rw, ctx)
-    if (
-        (tensor is not None and tensor.dtype == "bool")
-        or _builtin_reduction(node) is not None
-        or _any_of(node) is not None
-    ):
-        return f"~({text})" if isinstance(node, ast.Compare | ast.BinOp) else f"~{text}"
-    return f"{rw.name_for('torch.logical_not')}({text})"
+    if tensor is not None and tensor.dtype == "bool":
+        return f"~{rw.operand(node)}"
+    return f"{rw.operand(node)} == 0"
 
 
 def _all_of(parts: Sequence[str], rw: Rewriter) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from compilelint.attention import pass_mask_always
 from compilelint.breaks import (
     branch_effects,
     branch_node,
@@ -104,7 +105,7 @@ from compilelint.idioms import (
     target_names,
 )
 from compilelint.kept import kept_as_tensor, read_before
-from compilelint.masked import keep_shape
+from compilelint.masked import first_match, keep_shape
 from compilelint.rewrites import (
     assert_on_device,
     index_instead,
@@ -114,7 +115,7 @@ from compilelint.rewrites import (
     select_instead,
     skip_while_compiling,
 )
-from compilelint.twins import ask_the_list, counted_by_list, pass_the_list, read_the_list
+from compilelint.twins import argument, ask_the_list, counted_by_list, pass_the_list, read_the_list, written_calls
 from compilelint.unconditional import run_always
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ __all__ = [
     "Unknown",
     "Value",
     "Write",
+    "argument",
     "ask_the_list",
     "assert_on_device",
     "branch_effects",
@@ -178,6 +180,7 @@ __all__ = [
     "counted_by_list",
     "data_dependent",
     "enclosing",
+    "first_match",
     "flag",
     "in_step",
     "index_instead",
@@ -201,6 +204,7 @@ __all__ = [
     "on_host",
     "options",
     "output_report",
+    "pass_mask_always",
     "pass_the_list",
     "read_after_loop",
     "read_before",
@@ -217,6 +221,7 @@ __all__ = [
     "walk",
     "without_none",
     "words",
+    "written_calls",
 ]
 
 Version = tuple[int, int]

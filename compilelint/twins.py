@@ -14,7 +14,7 @@ from compilelint.finding import Applicability
 from compilelint.idioms import is_host_number, is_number, target_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from compilelint.engine.events import Branch, Call, Convert, Event
     from compilelint.fix.rewriter import Rewriter
@@ -67,8 +67,8 @@ def _places(
 ) -> dict[ast.expr, str] | None:
     """Where calls pass tensors for a parameter, and the lists these were made of; None where one has no list."""
     places: dict[ast.expr, str] = {}
-    for frame, call in _plain(ctx.calls()):
-        given = _argument(call, parameter, function, ctx)
+    for frame, call in written_calls(ctx):
+        given = argument(call, parameter, function, ctx)
         tensor = tensor_of(frame.value(given)) if given is not None else None
         if given is None or not isinstance(given, ast.Name):
             return None
@@ -124,11 +124,11 @@ def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFu
     places = _places(parameter, function, ctx)
     if declared is None or declared.annotation is not None or not reads or not places:
         return None
-    for frame, call in _plain(ctx.calls()):
-        given = _argument(call, parameter, function, ctx)
+    for frame, call in written_calls(ctx):
+        given = argument(call, parameter, function, ctx)
         if given in places and (frame.function is None or not _is_flat(places[given], frame.function, frame)):
             return None
-    unused = [store for frame, _ in _plain(ctx.calls()) for store in _used_up(places, frame)]
+    unused = [store for frame, _ in written_calls(ctx) for store in _used_up(places, frame)]
 
     def build(rw: Rewriter) -> None:
         for read, how in reads.items():
@@ -284,21 +284,21 @@ def host_twin(name: str, frame: Frame, depth: int = 0) -> str | None:
     if name not in parameters:
         return None
     found: str | None = None
-    for caller, call in _plain(frame.calls()):
-        given = _argument(call, name, function, frame)
+    for caller, call in written_calls(frame):
+        given = argument(call, name, function, frame)
         twin = host_twin(given.id, caller, depth + 1) if isinstance(given, ast.Name) else None
         if twin is None:
             return None
-        both = [p for p in parameters if _is_name(_argument(call, p, function, frame), twin) and p != name]
+        both = [p for p in parameters if _is_name(argument(call, p, function, frame), twin) and p != name]
         if len(both) != 1 or (found is not None and found != both[0]):
             return None
         found = both[0]
     return None if found is None or _changed(found, function, 0) else found
 
 
-def _plain(calls: Sequence[tuple[Frame, ast.Call]]) -> Iterator[tuple[Frame, ast.Call]]:
-    """The calls that write out what they pass; not `f(*args)`, nor those that another function makes for them."""
-    for frame, call in calls:
+def written_calls(callee: Frame) -> Iterator[tuple[Frame, ast.Call]]:
+    """The calls of a function that write out what they pass; not `f(*args)`, nor those that another makes for them."""
+    for frame, call in callee.calls():
         through = isinstance(frame.value(call.func), External)
         if not through and not any(isinstance(a, ast.Starred) for a in call.args):
             yield frame, call
@@ -396,7 +396,7 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def _argument(
+def argument(
     call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame
 ) -> ast.expr | None:
     """What a call passes for a parameter, as far as it is written there."""

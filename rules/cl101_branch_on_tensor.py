@@ -21,11 +21,13 @@ is a no-op otherwise.
 
 ## Fix safety
 Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert_async` raises RuntimeError, later.
-Safe where the branch guards a masked fill by "is any element set", which changes nothing otherwise. No branch is
-left, unsafe for infinities and NaN alone, where a factor is at most one (`if coef < 1: g.mul_(coef)` becomes a
-clamp), where what is added is zero if no element of the tested mask is set, and where a count of zero divides a sum
-that is zero then. Where all calls in sight also pass the list that the tensor was made of, the list is tested
-(unsafe: other callers might not).
+Safe where both sides are computed element by element, with numbers, of one float tensor that nothing writes into, and
+the test is of one boolean; and where the branch guards a fill by a mask of the tensor itself, which changes nothing
+if no element is set. No branch is left, unsafe for infinities and NaN alone, where a factor is at most one (`if coef
+< 1: g.mul_(coef)` becomes a clamp), where what is added is zero if no element of the tested mask is set, and where a
+count of zero divides a sum that is zero then. A mask left out of attention where it hides nothing is passed always
+(unsafe: another kernel may be chosen). Where all calls in sight also pass the list that the tensor was made of, the
+list is tested (unsafe: other callers might not).
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
@@ -55,6 +57,7 @@ from compilelint.sdk import (
     break_effects,
     cost,
     made_by,
+    pass_mask_always,
     reduce_on_device,
     run_all_rounds,
     run_always,
@@ -82,6 +85,7 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
     if effects:
         fix = (
             ask_the_list(event, ctx)
+            or pass_mask_always(event, ctx)
             or assert_on_device(event, ctx)
             or run_always(event, ctx)
             or select_instead(event, ctx)

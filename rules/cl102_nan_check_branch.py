@@ -18,9 +18,10 @@ compiled.
 or accumulate a flag on the device and read it every N steps; for a check that raises, `torch._assert_async`.
 
 ## Fix safety
-Unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on the
-device. Otherwise both sides are computed, and an error is raised as RuntimeError once the device gets there.
-A check on the data type before it (`x.dtype == torch.float16 and …`) stays a Python branch: it costs nothing.
+Safe where both sides are computed element by element, with numbers, of one float tensor that nothing writes into.
+Else unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on
+the device. Otherwise both sides are computed, and an error is raised as RuntimeError once the device gets there. A
+check on the data type before it (`x.dtype == torch.float16 and …`) stays a Python branch: it costs nothing.
 
 ## Versions
 All releases.

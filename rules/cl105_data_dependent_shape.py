@@ -20,10 +20,11 @@ compiled anew.
 `nonzero_static(size=)`, `output_size=` and `num_classes=` give the operator the size it would count.
 
 ## Fix safety
-Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep =
-labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. Safe for
-`repeat_interleave` by counts that were made of a list, which gives `output_size`. The rest is manual: only you know the
-size.
+Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep
+= labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. The first index of a
+condition, `cond.nonzero()[0].item()`, becomes `argmax` where it is stored or an index (unsafe). Safe for
+`repeat_interleave` by counts that were made of a list, which gives `output_size`. The rest is manual: only you know
+the size.
 
 ## Versions
 From the table of the chosen release: `torch.combinations` is traced since 2.14.
@@ -54,6 +55,7 @@ from compilelint.sdk import (
     constant,
     cost,
     counted_by_list,
+    first_match,
     is_host_number,
     keep_shape,
     masks,
@@ -89,7 +91,7 @@ def report(
 def counted(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.target.startswith("Tensor.") else event.args[0] if event.args else None
     if ctx.torch_says(event.target).get("breaks") is not False:
-        yield from report(event, value, "has a shape that depends on values", ctx)
+        yield from report(event, value, "has a shape that depends on values", ctx, HINT, first_match(event, ctx))
 
 
 @rule.on(Call, "torch.where", "numpy.where")

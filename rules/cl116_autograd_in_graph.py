@@ -18,7 +18,9 @@ Compile the forward alone and differentiate outside, or use `torch.func.grad`, w
 before the call.
 
 ## Fix safety
-Manual: it changes what the compiled function takes and returns.
+Unsafe: `requires_grad_` on a parameter, at the start of a function, moves before its calls in the same file, and
+`is_inference()` in a test is not asked while compiling. The rest is manual: it changes what the compiled function
+takes and returns.
 
 ## Versions
 All releases. Torch 2.13 has `torch._dynamo.config.trace_autograd_ops` for `torch.autograd.grad`.
@@ -29,23 +31,32 @@ https://docs.pytorch.org/docs/stable/generated/torch.func.grad.html
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from compilelint.sdk import (
+    Applicability,
     Call,
     Context,
     Event,
+    Fix,
     Load,
     Report,
     Rule,
     Store,
     Value,
+    argument,
     constant,
     cost,
     is_given,
     tensor_of,
     words,
+    written_calls,
 )
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
 
 rule = Rule(
     "CL116",
@@ -56,6 +67,7 @@ rule = Rule(
         "Unsupported Tensor.requires_grad_() call",
         "setattr() on Tensor.requires_grad",
     ),
+    fixable=Applicability.UNSAFE,
 )
 
 CALLS = words(
@@ -70,14 +82,33 @@ OUTSIDE = "do it outside the compiled region"
 BEFORE = "set it before the compiled call"
 
 
-def report(event: Event, what: str, ctx: Context, hint: str, because: Value | None = None) -> Iterator[Report]:
+def report(
+    event: Event, what: str, ctx: Context, hint: str, because: Value | None = None, fix: Fix | None = None
+) -> Iterator[Report]:
     if ctx.compiled:
-        yield Report(event.node, f"`{ctx.source(event.node)}` {what}: {cost(event, ctx)}", because=because, hint=hint)
+        message = f"`{ctx.source(event.node)}` {what}: {cost(event, ctx)}"
+        yield Report(event.node, message, because=because, hint=hint, fix=fix)
 
 
 @rule.on(Call, *CALLS)
 def call(event: Call, ctx: Context) -> Iterator[Report]:
-    yield from report(event, "reaches into autograd", ctx, OUTSIDE, event.receiver)
+    fix = ask_outside(event, ctx) if event.target.endswith("is_inference") else None
+    yield from report(event, "reaches into autograd", ctx, OUTSIDE, event.receiver, fix)
+
+
+def ask_outside(event: Call, ctx: Context) -> Fix | None:
+    """`if stale or t.is_inference():` → `if stale or (not torch.compiler.is_compiling() and t.is_inference()):`."""
+    node, test = event.node, ctx.parent(event.node)
+    if not isinstance(node, ast.Call) or not isinstance(test, ast.BoolOp | ast.If | ast.IfExp):
+        return None
+    if not isinstance(test, ast.BoolOp) and test.test is not node:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(node, f"not {rw.name_for('torch.compiler.is_compiling')}() and {rw.code(node)}")
+
+    why = "compiled code takes it for no inference tensor"
+    return Fix("don't ask while compiling", Applicability.UNSAFE, build, why)
 
 
 @rule.on(Call, "Tensor.requires_grad_", "Module.requires_grad_")
@@ -86,7 +117,41 @@ def requires_grad(event: Call, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.receiver) if event.receiver is not None else None
     off = constant(event.argument(0, "requires_grad")) is False
     if event.target.startswith("Module.") or (tensor is not None and (is_given(tensor) or not off)):
-        yield from report(event, "changes what needs a gradient", ctx, BEFORE, event.receiver)
+        fix = before_call(event, ctx)
+        yield from report(event, "changes what needs a gradient", ctx, BEFORE, event.receiver, fix)
+
+
+def before_call(event: Call, ctx: Context) -> Fix | None:
+    """`x.requires_grad_()` of a parameter, at the start of a function → before each call of it."""
+    function, statement, node = ctx.function, event.statement, event.node
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)), keywords=[]) as whole):
+            pass
+        case _:
+            return None
+    if whole is not node or function is None or isinstance(function, ast.Lambda):
+        return None
+    outer = ctx.parent(statement)
+    if isinstance(outer, ast.If) and ast.unparse(outer.test) == f"not {name}.requires_grad" and not outer.orelse:
+        statement, outer = outer, ctx.parent(outer)
+    if outer is not function or (isinstance(statement, ast.If) and len(statement.body) != 1):
+        return None
+    earlier = function.body[: function.body.index(statement)]
+    uses = {n.id for each in earlier for n in ast.walk(each) if isinstance(n, ast.Name)}
+    places = [(frame, call, argument(call, name, function, ctx)) for frame, call in written_calls(ctx)]
+    if name in uses or not places:
+        return None
+    if not all(isinstance(given, ast.Name) and ctx.is_here(frame) for frame, _, given in places):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        asked = rw.code(whole).removeprefix(name)
+        for before, text in {(rw.statement(call), f"{rw.code(given)}{asked}") for _, call, given in places if given}:
+            rw.insert_before(before, text)
+        rw.delete_statement(statement)
+
+    why = "calls that are not in sight must do it, too"
+    return Fix("require the gradient before the call", Applicability.UNSAFE, build, why)
 
 
 @rule.on(Store)

@@ -17,7 +17,8 @@ pipeline.
 
 ## Fix safety
 Safe for `repeat_interleave` by counts that were made of a list of the same function, which gives `output_size`.
-Elsewhere manual: only you know it, or what shape would do.
+Unsafe where the first index of a condition, `cond.nonzero()[0].item()`, is stored or an index: it becomes `argmax`, a
+0-d tensor. Elsewhere manual: only you know it, or what shape would do.
 
 ## Versions
 All releases.
@@ -30,7 +31,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Value, counted_by_list, on_device
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Context,
+    Fix,
+    Report,
+    Rule,
+    Value,
+    counted_by_list,
+    first_match,
+    on_device,
+)
 
 rule = Rule("CL203", "data-dependent-shape", effects=("sync",), fixable=Applicability.UNSAFE)
 
@@ -49,7 +61,8 @@ def report(
 @rule.on(Call, *(f"{owner}.{name}" for owner in ("torch", "Tensor") for name in COUNTED))
 def counted(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.target.startswith("Tensor.") else event.argument(0, "input")
-    yield from report(event, ctx, "counts on the device", value, "keep the shape, and use a mask")
+    hint = "keep the shape, and use a mask"
+    yield from report(event, ctx, "counts on the device", value, hint, first_match(event, ctx))
 
 
 @rule.on(Call, "torch.where")

@@ -69,3 +69,33 @@ def test_a_list_changed_after_the_copy_is_not_read(tmp_path: Path) -> None:
     assert "x[: max(sizes)]" in fixed(path, code.format(between="x = x + 1"), unsafe=False)
     for change in ("sizes.append(9)", "sizes[0] = 9", "sizes = [9]"):
         assert "max(sizes)" not in fixed(path, code.format(between=change))
+
+
+SELECTED = """
+@torch.compile
+def f(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor, n: int):
+    h = torch.relu(x.float() @ w.float())
+    {before}
+    if {test}:
+        h = {value}
+    return h
+"""
+
+
+def test_a_selection_is_safe_where_it_preserves_everything(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+
+    def is_safe(test: str, value: str, before: str = "pass") -> bool:
+        return "torch.where" in fixed(path, SELECTED.format(test=test, value=value, before=before), unsafe=False)
+
+    assert is_safe("torch.isnan(h).any()", "torch.nan_to_num(h)")
+    assert is_safe("h.max() > 3", "h.clamp(max=3) * 0.5 - n")
+    assert is_safe("not (h > 1).any() and h.sum() > 0", "-h / 2")
+    assert not is_safe("h.max() > 3", "h + t")  # another shape or dtype
+    assert not is_safe("h.max() > 3", "h * h")  # the derivative of an infinity
+    assert not is_safe("h.max() > 3", "h / n")  # by zero
+    assert not is_safe("h > 3", "h * 2")  # more than one element raises
+    assert not is_safe("torch.rand(()) > 0.5", "h * 2")
+    assert not is_safe("h.max() > 3", "h * 2", before="h.add_(1)")
+    assert not is_safe("h.max() > 3", "h * 2", before="h = x")  # the caller's own tensor
+    assert not is_safe("h.max() > 3", "h * 2", before="h = t.long()")  # an int tensor becomes float

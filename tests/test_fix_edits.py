@@ -186,5 +186,16 @@ def test_a_hunk_names_its_fixes() -> None:
         ('q"\udce9.py', '"a/q\\"\\351.py"'),
     ],
 )
+def test_each_fix_has_a_hunk_of_its_own(tmp_path: Path) -> None:
+    before = "".join(f"line {n}\n" for n in range(1, 13))
+    after = before.replace("line 3\n", "three\n").replace("line 6\n", "six\n").replace("line 8\n", "eight\n")
+    diff = unified_diff(before, after, "f.py", notes=[(3, 3, "CL1 one"), (6, 6, "CL2 two"), (8, 8, "CL3 three")])
+    headings = [line for line in diff.splitlines() if line.startswith("@@")]
+    assert headings == ["@@ -2,3 +2,3 @@ CL1 one", "@@ -5,5 +5,5 @@ CL2 two; CL3 three"]
+    (tmp_path / "f.py").write_text(before)
+    subprocess.run(["git", "apply", "--unsafe-paths", "-"], input=diff.encode(), check=True, cwd=tmp_path)
+    assert (tmp_path / "f.py").read_text() == after
+
+
 def test_names_in_a_diff_are_quoted_as_git_does(path: str, shown: str) -> None:
     assert unified_diff("1\n", "2\n", path).splitlines()[:2] == [f"--- {shown}", f"+++ {shown.replace('a/', 'b/', 1)}"]

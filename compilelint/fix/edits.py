@@ -7,7 +7,7 @@ import difflib
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -213,24 +213,68 @@ def unified_diff(
 ) -> str:
     """A diff that `patch` and `git apply` read; "" for equal texts.
 
-    `notes` are (first line, last line, note) of `before`: each hunk names in its heading those whose lines it shows.
+    `notes` are (first line, last line, note) of `before`. Each hunk names in its heading those whose lines it changes,
+    and changes of different notes are in hunks of their own where two lines or more stand between them.
     """
     if before == after:
         return ""
     name = path.replace("\\", "/")
     old, new = _diff_lines(before), _diff_lines(after)
     out = [f"{mark} {_quoted(side + name.lstrip('/'))}\n" for mark, side in (("---", "a/"), ("+++", "b/"))]
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(context):
-        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
-        titles = list(dict.fromkeys(note for first, last, note in notes if i1 < last and first <= i2 + 1))
+    changes = [op[1:] for op in difflib.SequenceMatcher(None, old, new).get_opcodes() if op[0] != "equal"]
+    for hunk, lead, trail in _hunks(changes, notes, len(old), context):
+        if lead > trail and hunk[-1][1] + trail < len(old):
+            lead = trail  # `patch` takes a hunk with less context behind it for the file's end
+        elif trail > lead and hunk[0][0] > lead:
+            trail = lead
+        titles = dict.fromkeys(note for change in hunk for note in _notes_of(change, notes))
         heading = f" {'; '.join(titles)}" if titles else ""
-        out.append(f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{heading}\n")
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                out += _body(" ", old[a:b])
-            else:
-                out += _body("-", old[a:b]) + _body("+", new[c:d])
+        (i1, _, j1, _), (_, i2, _, j2) = hunk[0], hunk[-1]
+        old_range, new_range = _range(i1 - lead, i2 + trail), _range(j1 - lead, j2 + trail)
+        out.append(f"@@ -{old_range} +{new_range} @@{heading}\n")
+        at = i1 - lead
+        for a, b, c, d in hunk:
+            out += _body(" ", old[at:a]) + _body("-", old[a:b]) + _body("+", new[c:d])
+            at = b
+        out += _body(" ", old[at : i2 + trail])
     return "".join(out)
+
+
+Change = tuple[int, int, int, int]  # old lines [a, b) become new lines [c, d)
+Note = tuple[int, int, str]
+
+
+def _hunks(
+    changes: Sequence[Change], notes: Sequence[Note], length: int, context: int
+) -> Iterator[tuple[list[Change], int, int]]:
+    """The changes of each hunk, and how many lines of context stand before and behind them.
+
+    `patch` and `git apply` want a line of context on each side at least, and no line twice.
+    """
+    hunk: list[Change] = []
+    lead = 0
+    for n, change in enumerate(changes):
+        if not hunk:
+            lead = min(context, change[0]) if n == 0 else lead
+        hunk.append(change)
+        if n + 1 == len(changes):
+            yield hunk, lead, min(context, length - change[1])
+            return
+        gap = changes[n + 1][0] - change[1]
+        alike = _notes_of(change, notes) == _notes_of(changes[n + 1], notes)
+        if gap < 2 or (alike and gap <= 2 * context):
+            continue
+        trail = min(context, gap // 2)
+        yield hunk, lead, trail
+        hunk, lead = [], min(context, gap - trail)
+
+
+def _notes_of(change: Change, notes: Sequence[Note]) -> list[str]:
+    """The notes on lines that a change replaces, or between which it inserts."""
+    start, stop = change[:2]
+    if start < stop:
+        return [note for first, last, note in notes if first <= stop and start < last]
+    return [note for first, last, note in notes if first <= start + 1 and start <= last]
 
 
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}

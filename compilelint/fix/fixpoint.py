@@ -17,7 +17,7 @@ Find = Callable[[Mapping[str, str], Collection[str]], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class AppliedFix:
-    """A fix that was made. `line` and `end_line` are those of the original text."""
+    """A fix that was made. `line`, `end_line` and those of each place it changes are lines of the original text."""
 
     code: str
     title: str
@@ -26,6 +26,7 @@ class AppliedFix:
     line: int
     end_line: int
     round: int = 1
+    places: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,14 @@ def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], 
     for group in chosen:
         finding, plan = owners[group.key]
         first, last = (_original(offset, state.history, original) for offset in group.hull)
+        places = []
+        for edit in group.edits:
+            begin, end = (_original(offset, state.history, original) for offset in (edit.start, edit.end))
+            places.append((begin, max(begin, end)))
         result.applied.append(
-            AppliedFix(finding.code, plan.title, plan.applicability, plan.why, first, max(first, last), number)
+            AppliedFix(
+                finding.code, plan.title, plan.applicability, plan.why, first, max(first, last), number, tuple(places)
+            )
         )
     state.history.append(edits)
     if after in state.seen:

@@ -30,9 +30,11 @@ class FileFix:
 
     @property
     def diff(self) -> str:
-        """A unified diff whose hunk headings name the fixes; "" where nothing changes."""
+        """A unified diff, "" for no change: a hunk for each fix, headed by code, title and why it is safe or not."""
         notes = [
-            (fix.line, fix.end_line, f"{fix.code} {fix.title} ({fix.applicability.value})") for fix in self.applied
+            (first, last, f"{fix.code} {fix.title} ({fix.applicability.value}{': ' if fix.why else ''}{fix.why})")
+            for fix in self.applied
+            for first, last in fix.places
         ]
         return unified_diff(self.before, self.after, self.path, notes=notes)
 
