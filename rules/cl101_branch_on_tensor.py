@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `if`, `while`, `assert`, `not`, `and`, `or`, a conditional expression, a comprehension's `if` and a `match`
-over a tensor, and builtin `any` and `all` over one. A test of a Python number that was read from a tensor (`if
+over a tensor, and builtin `any` and `all` over one. A number that NumPy gave is a tensor to Dynamo: `if
+np.isfinite(scale)`. A test of a Python number that was read from a tensor (`if
 x.item() > 0`) is CL103: there the read is what breaks.
 
 ## Why it costs
@@ -47,6 +48,7 @@ from compilelint.sdk import (
     Branch,
     Call,
     Context,
+    Fix,
     Report,
     Rule,
     Seq,
@@ -73,26 +75,33 @@ rule = Rule(
     fixable=Applicability.UNSAFE,
 )
 
+NUMPY_HINT = "ask with Python's own operators and `math`: Dynamo takes what NumPy gives for a tensor"
 HINT = "select with `torch.where`, or check with `torch._assert_async`"
 
 
 @rule.on(Branch)
 def branch(event: Branch, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.test)
-    if tensor is None or made_by(tensor, "isnan", "isinf", "isfinite"):
+    if tensor is None or (tensor.kind != "numpy" and made_by(tensor, "isnan", "isinf", "isfinite")):
         return  # CL102
     effects = branch_effects(event, tensor, ctx)
     if effects:
-        fix = (
-            ask_the_list(event, ctx)
-            or pass_mask_always(event, ctx)
-            or assert_on_device(event, ctx)
-            or run_always(event, ctx)
-            or select_instead(event, ctx)
-            or run_all_rounds(event, ctx)
-        )
+        array = tensor.kind == "numpy"
+        hint = NUMPY_HINT if array else HINT
+        fix = None if array else rewritten(event, ctx)
         message = f"a branch on the value of `{ctx.source(event.node)}`: {cost(event, ctx)}"
-        yield Report(branch_node(event), message, because=tensor, effects=effects, hint=HINT, fix=fix)
+        yield Report(branch_node(event), message, because=tensor, effects=effects, hint=hint, fix=fix)
+
+
+def rewritten(event: Branch, ctx: Context) -> Fix | None:
+    return (
+        ask_the_list(event, ctx)
+        or pass_mask_always(event, ctx)
+        or assert_on_device(event, ctx)
+        or run_always(event, ctx)
+        or select_instead(event, ctx)
+        or run_all_rounds(event, ctx)
+    )
 
 
 @rule.on(Call, "any", "all")

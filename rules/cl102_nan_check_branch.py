@@ -66,7 +66,7 @@ HINT = "select with `torch.where`, or keep a flag on the device and read it ever
 @rule.on(Branch)
 def check(event: Branch, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.test)
-    if tensor is None or not made_by(tensor, *CHECKS):
+    if tensor is None or tensor.kind == "numpy" or not made_by(tensor, *CHECKS):
         return
     effects = branch_effects(event, tensor, ctx)
     if effects:

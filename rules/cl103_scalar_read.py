@@ -94,9 +94,15 @@ def call(event: Call, ctx: Context) -> Iterator[Report]:
         )
 
 
+def is_known_number(value: Value) -> bool:
+    """Whether NumPy made it of Python numbers: Dynamo may know what it is."""
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.kind == "numpy" and tensor.constant
+
+
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
-    if event.kind not in QUIET:
+    if event.kind not in QUIET and not is_known_number(event.value):
         fix = (
             pass_the_list(event, ctx)
             or read_the_list(event, ctx)
@@ -109,7 +115,7 @@ def convert(event: Convert, ctx: Context) -> Iterator[Report]:
 @rule.on(Call, "math.*")
 def math_call(event: Call, ctx: Context) -> Iterator[Report]:
     for value in event.args:
-        if tensor_of(value) is not None:
+        if tensor_of(value) is not None and not is_known_number(value):
             yield from report(event, value, "needs a Python number", ctx, keep_tensor(event, ctx))
             return
 

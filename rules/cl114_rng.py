@@ -65,12 +65,9 @@ def state(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, *(f"numpy.random.{name}" for name in SCALAR_DRAWS))
 def scalar_draw(event: Call, ctx: Context) -> Iterator[Report]:
-    sized = "size" in event.kwargs or (
-        event.target.endswith(("rand", "randn", "random", "random_sample")) and event.args
-    )
-    if event.target.endswith((".uniform", ".normal", ".randint")):
-        sized = sized or len(event.args) > 2
-    if ctx.compiled and not sized:
+    place = 2 if event.target.endswith((".uniform", ".normal", ".randint")) else 0
+    size = event.argument(place, "size")
+    if ctx.compiled and not event.starred and (size is None or (isinstance(size, Const) and size.value is None)):
         message = f"`{ctx.source(event.node)}` gives one Python number: {cost(event, ctx)}"
         yield Report(
             event.node,

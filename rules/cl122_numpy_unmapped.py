@@ -1,8 +1,9 @@
-"""A NumPy function that Dynamo can't map to torch breaks the graph.
+"""A NumPy function or attribute that Dynamo can't map to torch breaks the graph.
 
 ## What it does
 Reports, in compiled code, NumPy functions without a counterpart in `torch._numpy`: `interp`, `digitize`, `isin`,
-`vectorize`, `lexsort`, `polyfit`, `apply_along_axis`, `nditer`, `array_equal`, and others.
+`vectorize`, `lexsort`, `polyfit`, `apply_along_axis`, `nditer`, `array_equal`, and others; and what it can't read of an
+array: `dtype`, `flags`, `base`, `nbytes`, `strides`, `data`, `ctypes`, `tobytes()`.
 
 ## Why it costs
 Dynamo traces most of NumPy as torch operators, so a round trip through `.numpy()` stays in the graph. These functions
@@ -28,13 +29,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, cost, words
+from compilelint.sdk import Call, Context, Load, Report, Rule, cost, tensor_of, words
+
+ATTRIBUTE = "Unsupported ndarray attribute access"
+TYPE = "Unsupported python_type() call"
 
 rule = Rule(
     "CL122",
     "numpy-unmapped",
     effects=("graph-break",),
-    gb_types=("attempted to trace numpy function unsupported by PyTorch", "Data dependent operator"),
+    gb_types=("attempted to trace numpy function unsupported by PyTorch", "Data dependent operator", ATTRIBUTE, TYPE),
 )
 
 UNMAPPED = words(
@@ -42,6 +46,10 @@ UNMAPPED = words(
     " ndindex ndenumerate fromiter ravel_multi_index array_equal allclose pad union1d intersect1d"
     " setdiff1d select piecewise unwrap nanmean nanmax nanmin nansum gradient save load savez loadtxt"
     " savetxt frompyfunc errstate seterr put_along_axis insert delete"
+)
+# torch/_dynamo/variables/tensor.py, NumpyNdarrayVariable.var_getattr
+UNREADABLE = dict.fromkeys(words("dtype flags base"), ATTRIBUTE) | dict.fromkeys(
+    words("nbytes strides data ctypes"), TYPE
 )
 TORCH = {
     "isin": "torch.isin",
@@ -70,3 +78,25 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
             else "use torch's own functions, or call it outside the compiled region"
         )
         yield Report(event.node, message, hint=hint)
+
+
+@rule.on(Load)
+def attribute(event: Load, ctx: Context) -> Iterator[Report]:
+    array, kind = tensor_of(event.value), UNREADABLE.get(event.name)
+    if ctx.compiled and kind is not None and array is not None and array.kind == "numpy":
+        message = f"Dynamo can't read `{event.name}` of the NumPy array `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        hint = "ask the tensor, or read it before the compiled call"
+        yield Report(event.node, message, because=array, gb_types=(kind,), hint=hint)
+
+
+@rule.on(Call, "numpy.ndarray.tobytes", "numpy.ndarray.tostring")
+def copied_out(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled:
+        message = f"Dynamo can't trace `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            because=event.receiver,
+            gb_types=("Unsupported ndarray method call",),
+            hint="call it outside the compiled region",
+        )

@@ -1400,6 +1400,19 @@ CASES = {
             reveal(other[i, i])  # tensor
             reveal(other[mask])  # tensor dynamic
         """,
+    "numbers that NumPy makes of Python's": """
+        def f(n: int, x: Tensor, unknown):
+            reveal(np.sqrt(n))  # tensor numpy cpu 0d constant
+            reveal(np.isfinite(2.5))  # tensor numpy cpu bool 0d constant
+            reveal(np.float32(n))  # tensor numpy cpu float 0d constant
+            reveal(np.ceil(n / 2) * n)  # tensor numpy cpu 0d constant
+            reveal(int(np.ceil(n)))  # int
+            reveal(np.prod(x.shape))  # tensor numpy cpu
+            reveal(np.prod((n,)))  # tensor numpy cpu constant
+            reveal(np.ceil(unknown))  # tensor numpy cpu constant
+            reveal(x * np.sqrt(n))  # tensor
+            reveal(np.sqrt(x.sum().item()))  # float data
+        """,
     "NumPy's draws": """
         def f():
             reveal(np.random.rand(1))  # tensor numpy cpu

@@ -145,7 +145,7 @@ def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, rig
     return Tensor(
         device_of(left, right), dtype, rank, kind=kind_,
         dynamic=any(isinstance(v, Tensor) and v.dynamic for v in (left, right)),
-        constant=_constant(left) and _constant(right),
+        constant=all(_constant(v) or (kind_ == "numpy" and not isinstance(v, Tensor)) for v in (left, right)),
         origin=run.origin(node, "is computed from a tensor", left if isinstance(left, Tensor) else right),
     )  # fmt: skip
 

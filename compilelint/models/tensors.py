@@ -434,5 +434,7 @@ def _numpy_call(run: Calls, array: Tensor, name: str, arguments: Arguments, node
     if name == "tolist":
         return Seq("list", None, Scalar("number"))
     if name in ("min", "max", "sum", "mean", "std", "any", "all") and not _has_dim(arguments):
-        return Tensor(Device.CPU, array.dtype, 0, kind="numpy", origin=run.origin(node, "is a NumPy number", array))
-    return Tensor(Device.CPU, None, None, kind="numpy", origin=run.origin(node, "is a NumPy array", array))
+        origin = run.origin(node, "is a NumPy number", array)
+        return Tensor(Device.CPU, array.dtype, 0, kind="numpy", constant=array.constant, origin=origin)
+    origin = run.origin(node, "is a NumPy array", array)
+    return Tensor(Device.CPU, None, None, kind="numpy", constant=array.constant, origin=origin)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
@@ -742,22 +743,34 @@ def _rng(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, "numpy.random.Generator")
 
 
+NUMPY_MAKERS = frozenset("arange zeros ones linspace full array asarray empty eye identity tri".split())
+NUMPY_TYPES = frozenset("int8 int16 int32 int64 uint8 float16 float32 float64 bool_".split())
+NUMPY_TESTS = frozenset("isnan isinf isfinite isclose any all logical_and logical_or logical_not".split())
+
+
 def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST) -> Value:
     if head == "numpy" and last in ("isscalar", "issubdtype", "iterable"):
         return Scalar("bool")
-    if head == "numpy" and last in ("int32", "int64", "float32", "float64", "bool_"):
-        return Scalar("number")
-    source = arguments.args[0] if arguments.args else None
     if head == "numpy.random":
         return run.numpy_array(node) if _is_sized(last, arguments) else Scalar("float")
-    if (
-        source is not None
-        and isinstance(source, Const | Scalar)
-        and last not in ("arange", "zeros", "ones", "linspace", "full", "array", "empty")
-    ):
-        flow = source.flow if isinstance(source, Scalar) else Flow.STATIC
-        return Scalar("float", flow)
-    return run.numpy_array(node)
+    array = run.numpy_array(node)
+    given = (*arguments.args, *arguments.kwargs.values())
+    if last in NUMPY_MAKERS or not arguments.args:
+        return array
+    if not all(isinstance(v, Const | Scalar) for v in given):
+        return replace(array, constant=_may_be_one(arguments.args[0]))
+    if any(isinstance(v, Scalar) and v.flow is Flow.DATA for v in given):
+        return Scalar("float", Flow.DATA)
+    # a number to Python, to Dynamo a 0-d array whose value it mostly knows
+    dtype = tensors.DTYPES.get(last.rstrip("_")) if last in NUMPY_TYPES else "bool" if last in NUMPY_TESTS else None
+    return replace(array, dtype=dtype, rank=0, constant=True)
+
+
+def _may_be_one(value: Value) -> bool:
+    """Whether what a NumPy function is given may be a single number, or hold but one."""
+    if isinstance(value, Seq):
+        return value.items is not None and len(value.items) < 2
+    return value.constant if isinstance(value, Tensor) else not isinstance(value, Map)
 
 
 def _is_sized(draw: str, arguments: Arguments) -> bool:
