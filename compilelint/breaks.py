@@ -43,7 +43,7 @@ def _is_traced(event: Branch) -> bool:
 def _is_constant_text(message: ast.expr | None) -> bool:
     if isinstance(message, ast.JoinedStr):
         return all(isinstance(part, ast.Constant) for part in message.values)
-    if isinstance(message, ast.BinOp):
+    if isinstance(message, ast.BinOp) and isinstance(message.op, ast.Add):
         return _is_constant_text(message.left) and _is_constant_text(message.right)
     return message is None or isinstance(message, ast.Constant)
 

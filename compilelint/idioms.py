@@ -130,6 +130,12 @@ def masks(index: Value) -> Iterator[Tensor]:
         tensor = tensor_of(part)
         if tensor is not None and tensor.dtype == "bool" and tensor.rank != 0:
             yield tensor
+        elif (
+            isinstance(part, Seq)
+            and part.items
+            and all(isinstance(item, Const) and type(item.value) is bool for item in part.items)
+        ):
+            yield Tensor(Device.CPU, "bool", 1, origin=part.origin)
 
 
 def index_parts(index: Value) -> tuple[Value, ...]:

@@ -110,8 +110,8 @@ def builtin_reduction(event: Call, ctx: Context) -> Iterator[Report]:
     if isinstance(value, Seq):
         value = value.any_item()
     tensor = tensor_of(value) if value is not None else None
-    if tensor is None or (isinstance(event.args[0], Seq) and event.args[0].kind == "generator"):
-        return  # a generator's own elements are branched on by the generator
+    if tensor is None:
+        return
     message = f"builtin `{event.target}` branches on each element of a tensor: {cost(event, ctx)}"
     fix = reduce_on_device(event, ctx) if tensor_of(event.args[0]) is not None else None
     hint = f"use the tensor's `.{event.target}()`"

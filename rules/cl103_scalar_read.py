@@ -34,6 +34,7 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from compilelint.sdk import (
@@ -76,7 +77,7 @@ FUNCTIONS = words(
     "torch.equal torch.allclose torch.is_nonzero torch._assert torch._check_tensor_all torch.cov torch.corrcoef"
 )
 HINT = "keep it a 0-d tensor, or read it outside the compiled region"
-QUIET = ("format", "len-arg", "math")  # f"{t}" is traced; sizes are CL106; math calls are subscribed to as calls
+QUIET = ("format", "len-arg", "math", "order")  # f"{t}" is traced; sizes are CL106, sorting CL121; math: as calls
 
 
 def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None = None) -> Iterator[Report]:
@@ -102,7 +103,8 @@ def is_known_number(value: Value) -> bool:
 
 @rule.on(Convert)
 def convert(event: Convert, ctx: Context) -> Iterator[Report]:
-    if event.kind not in QUIET and not is_known_number(event.value):
+    asks = event.kind not in QUIET or (event.kind == "format" and text_is_used(event, ctx))
+    if asks and not is_known_number(event.value):
         fix = (
             pass_the_list(event, ctx)
             or read_the_list(event, ctx)
@@ -112,12 +114,36 @@ def convert(event: Convert, ctx: Context) -> Iterator[Report]:
         yield from report(event, event.value, "needs a Python value of a tensor", ctx, fix)
 
 
+def text_is_used(event: Convert, ctx: Context) -> bool:
+    """Whether the text that a tensor is formatted into is measured, joined, compared or looked up: it must be known."""
+    node: ast.AST | None = event.node
+    while isinstance(node, ast.expr) and not isinstance(node, ast.JoinedStr | ast.Call):
+        node = ctx.parent(node)
+    user = ctx.parent(node) if isinstance(node, ast.JoinedStr) or node is event.node else None
+    while isinstance(user, ast.FormattedValue):
+        user = ctx.parent(user)
+    match user:
+        case ast.Call(func=ast.Name(id="len" | "hash" | "int" | "float")) | ast.BinOp() | ast.Compare():
+            return True
+        case ast.Subscript(slice=index):
+            return index is node
+    return False
+
+
 @rule.on(Call, "math.*")
 def math_call(event: Call, ctx: Context) -> Iterator[Report]:
+    if event.target == "math.prod":
+        return  # iterates
     for value in event.args:
         if tensor_of(value) is not None and not is_known_number(value):
             yield from report(event, value, "needs a Python number", ctx, keep_tensor(event, ctx))
             return
+
+
+@rule.on(Call, "hex", "oct", "bin", "chr")
+def builtin(event: Call, ctx: Context) -> Iterator[Report]:
+    if event.args:
+        yield from report(event, event.args[0], "needs a Python number", ctx)
 
 
 @rule.on(Compare)

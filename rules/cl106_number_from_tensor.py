@@ -73,7 +73,7 @@ MAKERS = "zeros ones empty rand randn arange eye randperm hann_window tril_indic
 METHODS = {
     ALL: "view reshape expand repeat tile new_zeros new_ones new_empty topk kthvalue split chunk roll tril triu narrow"
     " unfold diagonal unsqueeze flip transpose permute unflatten softmax cumsum",
-    FIRST: "sum mean select",
+    FIRST: "sum mean select fill_diagonal_",
     (1, 2): "new_full",
 }
 FUNCTIONS = {
@@ -81,7 +81,7 @@ FUNCTIONS = {
     FIRST: "full scalar_tensor",
     REST: "topk kthvalue split chunk roll tril triu narrow unsqueeze flip cumsum stack softmax",
     (1, 2): "full_like nn.functional.one_hot nn.functional.pad nn.functional.dropout nn.functional.avg_pool2d"
-    " nn.functional.layer_norm",
+    " nn.functional.layer_norm nn.functional.leaky_relu nn.functional.threshold",
     (2, 3): "linspace logspace",
 }
 ARRAYS = {ALL: "zeros ones empty arange eye identity tri", FIRST: "full"}  # an array's element is a tensor to Dynamo
@@ -91,7 +91,10 @@ NUMBERS = {
     for part, names in table.items()
     for name in names.split()
 }
-KEYWORDS = words("size steps end start k dim alpha value sections length diagonal num_classes n shifts p")
+KEYWORDS = words(
+    "negative_slope eps threshold size steps end start k dim alpha value sections length diagonal num_classes n shifts"
+    " p"
+)
 SCALED = words("add sub add_ sub_ addcmul addcdiv")
 
 
@@ -117,7 +120,8 @@ def computed(values: Sequence[Value]) -> Value | None:
         for item in value.items or () if isinstance(value, Seq) else (value,):
             tensor = tensor_of(item)
             # what is computed from Python numbers alone, Dynamo knows the value of
-            if tensor is None or tensor.constant or tensor.kind not in ("", "numpy") or is_input(item):
+            known = is_input(item) and tensor is not None and tensor.dtype != "float"
+            if tensor is None or tensor.constant or tensor.kind not in ("", "numpy") or known:
                 continue
             if tensor.rank in (0, None):
                 found.append(item)

@@ -36,7 +36,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, cost, words
+from compilelint.sdk import Applicability, Call, Context, Fix, Instance, Report, Rule, Store, cost, words
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -56,7 +56,7 @@ rule = Rule(
 # Top-level modules of which every function breaks, and functions of modules of which some do.
 MODULES = frozenset(
     words(
-        "base64 bisect csv cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
+        "struct base64 bisect csv cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
         " secrets shutil signal socket statistics subprocess tempfile time uuid zlib"
         " h5py pandas scipy sklearn matplotlib wandb"
     )
@@ -92,17 +92,40 @@ CLOCKS = words(
 )
 OWNED = words(
     "print logging. warnings. copy. numpy. Tensor. Module. torch.nn. torch.optim. sys.std math. dataclasses."
-    " threading. contextlib."
+    " contextlib. threading.Lock. threading.RLock. threading.Semaphore. threading.Condition."
+    " functools.cached_property."
+)
+# Of torch's own functions the table says why they break. These reasons lie in the callee, whatever it is given.
+IN_CALLEE = frozenset(
+    (
+        "Attempted to call function marked as skipped",
+        "Attempted to inline function marked as skipped",
+        "torch.* op returned non-Tensor",
+    )
+)
+# … unless another rule says more: random state, gradients, storage, copies, what is sparse
+TOLD_ELSEWHERE = words(
+    "torch.manual_seed torch.initial_seed torch.get_rng_state torch.set_rng_state torch.random. torch.cuda.manual_seed"
+    " torch.autograd. torch.is_inference torch.amp. torch.sparse torch.nn.init. torch.nn.LSTM. Tensor.storage"
+    " Tensor.is_pinned Tensor.is_shared Tensor.is_set_to Tensor.__ Tensor.dense_dim Tensor.sparse_dim"
 )
 
 
 @rule.on(Call)
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if not ctx.compiled or not breaks(event.target, ctx):
+    if not ctx.compiled or isinstance(ctx.parent(event.node), ast.withitem) or not breaks(event.target, ctx):
         return
     message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
     hint = "call it outside the compiled region and pass the result in"
     yield Report(event.node, message, hint=hint, fix=stop_clock(event))
+
+
+@rule.on(Store)
+def namespace(event: Store, ctx: Context) -> Iterator[Report]:
+    """An attribute of an object written in C; Dynamo follows those of Python classes alone."""
+    if ctx.compiled and isinstance(event.object, Instance) and event.object.external == "types.SimpleNamespace":
+        message = f"Dynamo can't follow the change of `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        yield Report(event.node, message, gb_types=("Unsupported method call",), hint="use a class of your own")
 
 
 def stop_clock(event: Call) -> Fix | None:
@@ -121,12 +144,16 @@ def stop_clock(event: Call) -> Fix | None:
 
 
 def breaks(target: str, ctx: Context) -> bool:
-    measured = ctx.torch_says(target).get("breaks")
+    says = ctx.torch_says(target)
+    measured = says.get("breaks")
     if target in FUNCTIONS:
         return measured is not False
-    if target in TRACED or target.startswith(OWNED):
+    if target.startswith(("torch.", "Tensor.")):
+        in_callee = measured is True and says["break"]["gb_type"] in IN_CALLEE
+        return in_callee and not target.startswith(TOLD_ELSEWHERE)
+    if target.startswith(OWNED):
         return False
-    if isinstance(measured, bool) and not target.startswith("torch."):
+    if isinstance(measured, bool):
         return measured
     module, _, name = target.partition(".")
-    return bool(name) and module in MODULES
+    return bool(name) and module in MODULES and target not in TRACED

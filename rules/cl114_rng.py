@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Const, Context, Instance, Report, Rule, cost, words
+from compilelint.sdk import Branch, Call, Const, Context, Instance, Report, Rule, Scalar, cost, made_by, words
 
 rule = Rule(
     "CL114",
@@ -89,4 +89,18 @@ def passed(event: Call, ctx: Context) -> Iterator[Report]:
             message,
             because=generator,
             hint="draw outside the compiled region, or from the default generator",
+        )
+
+
+@rule.on(Branch)
+def drawn(event: Branch, ctx: Context) -> Iterator[Report]:
+    """What `random.uniform` and `random.randint` give is an input of the graph: a branch on it needs its value."""
+    if ctx.compiled and isinstance(event.test, Scalar) and made_by(event.test, "uniform", "randint", "randrange"):
+        message = f"a branch on the random number `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        yield Report(
+            event.node,
+            message,
+            because=event.test,
+            gb_types=("Data-dependent branching",),
+            hint="draw it before the compiled call",
         )

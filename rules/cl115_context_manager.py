@@ -46,7 +46,7 @@ MANAGERS = words(
     " torch.cuda.nvtx.range torch.utils.flop_counter.FlopCounterMode"
     " torch.sparse.check_sparse_tensor_invariants contextlib.redirect_stdout contextlib.redirect_stderr"
     " open io.open tempfile.TemporaryDirectory tempfile.NamedTemporaryFile tempfile.TemporaryFile"
-    " numpy.errstate decimal.localcontext zipfile.ZipFile tarfile.open"
+    " numpy.errstate numpy.printoptions decimal.localcontext zipfile.ZipFile tarfile.open"
     " concurrent.futures.ThreadPoolExecutor multiprocessing.Pool"
 )
 HINT = "enter it outside the compiled region"
@@ -66,8 +66,16 @@ def enter(event: Enter, ctx: Context) -> Iterator[Report]:
         yield Report(event.node, message, because=event.value, hint=HINT)
 
 
-@rule.on(Call, *(f"{lock}.{method}" for lock in LOCKS for method in ("acquire", "release")))
+@rule.on(Call, *(f"{lock}.{method}" for lock in LOCKS for method in ("acquire", "release", "locked")))
 def acquire(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled:
         message = f"Dynamo can't trace `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(event.node, message, gb_types=("Unsupported method call",), hint=HINT)
+
+
+@rule.on(Call, "functools.cached_property.__get__")
+def cached(event: Call, ctx: Context) -> Iterator[Report]:
+    """The first read takes a lock, up to Python 3.11."""
+    if ctx.compiled and ctx.python < (3, 12):
+        message = f"`{ctx.source(event.node)}` takes the lock of `functools.cached_property`: {cost(event, ctx)}"
+        yield Report(event.node, message, hint="set the attribute in `__init__`, or use a plain property")

@@ -69,8 +69,10 @@ def copied(event: Call, ctx: Context) -> Iterator[Report]:
         return
     module = isinstance(value, Instance) and value.isa("torch.nn.Module")
     shallow = event.target == "copy.copy" and isinstance(value, Seq | Map)
+    fields = value.attrs.values() if isinstance(value, Instance) and event.target == "copy.deepcopy" else ()
+    holds = any(tensor_in(each) is not None for each in (value, *fields))
     anything = event.target == "copy.deepcopy" and ctx.torch_says(event.target).get("breaks") is True
-    if module or shallow or anything or tensor_in(value) is not None:
+    if module or shallow or anything or holds:
         message = f"`{ctx.source(event.node)}` copies what Dynamo can't copy: {cost(event, ctx)}"
         hint = "clone the tensors by name" if not module else "copy the module outside the compiled region"
         yield Report(event.node, message, because=value, hint=hint, fix=clone(event, value))

@@ -52,7 +52,7 @@ MODULES = {
     name
     for kind in WITH_PARAMETERS
     for name in (f"torch.nn.{kind}", *(f"torch.nn.modules.{m}.{kind}" for m in ("linear", "conv")))
-}
+} | {"torch.nn.utils.skip_init"}
 HOOKS = words(
     "register_forward_hook register_forward_pre_hook register_full_backward_hook"
     " register_full_backward_pre_hook register_backward_hook register_state_dict_pre_hook load_state_dict"

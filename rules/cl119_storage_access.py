@@ -52,14 +52,14 @@ rule = Rule(
 
 METHODS = words(
     "storage storage_offset is_pinned is_shared share_memory_ is_set_to set_ resize_ resize_as_ apply_"
-    " map_ __reduce_ex__"
+    " map_ __reduce_ex__ __array__ __dlpack__ __dlpack_device__"
 )
 HINT = "leave it out of the compiled region, or put it into a custom operator"
 
 
 @rule.on(Call, *(f"Tensor.{name}" for name in METHODS), "torch.UntypedStorage.*", "torch.TypedStorage.*")
 def access(event: Call, ctx: Context) -> Iterator[Report]:
-    if ctx.compiled:
+    if ctx.compiled and ctx.torch_says(event.target).get("breaks") is not False:
         message = f"`{ctx.source(event.node)}` reaches for a tensor's memory: {cost(event, ctx)}"
         yield Report(event.node, message, because=event.receiver, hint=HINT)
 

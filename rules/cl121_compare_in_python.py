@@ -29,19 +29,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
-    Call,
     Compare,
     Context,
-    External,
+    Convert,
     Report,
     Rule,
     Seq,
     Tensor,
-    Value,
     break_effects,
     cost,
-    tensor_in,
-    tensor_of,
     walk,
 )
 
@@ -55,35 +51,11 @@ rule = Rule(
 HINT = "stack the tensors and use `torch.sort`, `argmax`, `torch.equal`"
 
 
-@rule.on(Call, "sorted", "list.sort")
-def ordered(event: Call, ctx: Context) -> Iterator[Report]:
-    value = event.receiver if event.target == "list.sort" else event.args[0] if event.args else None
-    tensor = tensor_of(value) if value is not None else None
-    if tensor is None and isinstance(value, Seq):
-        tensor = tensor_in(value.any_item())
-    if "key" in event.kwargs and (tensor is None or sizes_only(event.kwargs["key"])):
-        return
-    if ctx.compiled and tensor is not None:
+@rule.on(Convert)
+def ordered(event: Convert, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled and event.kind == "order":
         message = f"`{ctx.source(event.node)}` compares tensors in Python: {cost(event, ctx)}"
-        yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=HINT)
-
-
-def sizes_only(key: Value) -> bool:
-    """Whether a sort key certainly gives no tensor."""
-    return isinstance(key, External) and key.name in ("len", "str", "id", "type")
-
-
-@rule.on(Call, "max", "min")
-def extreme(event: Call, ctx: Context) -> Iterator[Report]:
-    value = event.args[0] if event.args else None
-    if (
-        ctx.compiled
-        and "key" in event.kwargs
-        and isinstance(value, Seq)
-        and (tensor := tensor_in(value.any_item())) is not None
-    ):
-        message = f"`{ctx.source(event.node)}` compares tensors in Python: {cost(event, ctx)}"
-        yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=HINT)
+        yield Report(event.node, message, because=event.value, effects=break_effects(event.value), hint=HINT)
 
 
 @rule.on(Compare)

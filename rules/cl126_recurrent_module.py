@@ -30,12 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, cost
+from compilelint.sdk import Call, Context, Instance, Report, Rule, cost
 
 rule = Rule("CL126", "recurrent-module", effects=("graph-break",), gb_types=("Attempted to wrap RNN, GRU, or LSTM",))
 
 KINDS = ("LSTM", "GRU", "RNN")
 CALLS = tuple(f"{kind}.{method}" for kind in KINDS for method in ("__call__", "forward"))
+
+
+@rule.on(Call, "Module.flatten_parameters")
+def flattened(event: Call, ctx: Context) -> Iterator[Report]:
+    module = event.receiver
+    if ctx.compiled and isinstance(module, Instance) and module.external in [f"torch.nn.{kind}" for kind in KINDS]:
+        message = f"`{ctx.source(event.node)}` reaches for a recurrent module: {cost(event, ctx)}"
+        yield Report(event.node, message, because=module, hint="call it once, before compiling")
 
 
 @rule.on(Call, *(f"torch.nn.{call}" for call in CALLS), *(f"torch.nn.modules.rnn.{call}" for call in CALLS))

@@ -91,7 +91,9 @@ def reads(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Convert)
 def converts(event: Convert, ctx: Context) -> Iterator[Report]:
-    how = "formats a tensor" if event.kind in ("str", "format") else "turns a tensor into a Python number"
+    if event.kind == "order":
+        return  # told of as the call
+    how = "formats a tensor" if event.kind in ("str", "format", "%") else "turns a tensor into a Python number"
     if event.kind == "format" and ctx.compiled and ctx.region.kind != "compiled":
         if on_device(event.value):  # Dynamo traces it, should it come here
             yield found(event, event.value, ctx, how)

@@ -82,7 +82,8 @@ def items(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Convert)
 def converts(event: Convert, ctx: Context) -> Iterator[Report]:
-    yield from report(event, event.value, ctx)
+    if event.kind != "order":
+        yield from report(event, event.value, ctx)
 
 
 @rule.on(Call, "print", "logging.*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
@@ -25,6 +26,7 @@ from compilelint.engine.values import (
     Instance,
     Map,
     Method,
+    Origin,
     Partial,
     Scalar,
     Seq,
@@ -196,11 +198,21 @@ class Calls(Frame):
 
     def _enter(self, function: Function, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Summary:
         """What comes of a function called with these arguments; the call is remembered."""
-        summary = self.engine.call(function, self.bind_arguments(function, arguments))
+        bound = self.bind_arguments(function, arguments)
+        if compiled:
+            bound = {name: self._passed_in(function.info, name, value) for name, value in bound.items()}
+        summary = self.engine.call(function, bound)
         if not self.silent:
             self.engine.edge(self.summary, summary, self.site, node, self.statement, compiled)
         self._take_writes(function, summary.self_writes)
         return summary
+
+    def _passed_in(self, info: FunctionInfo, name: str, value: Value) -> Value:
+        """An argument as compiled code sees it: a tensor is an input, whatever the caller made it from."""
+        arg = next((a for a in ast.walk(info.node.args) if isinstance(a, ast.arg) and a.arg == name), None)
+        if not isinstance(value, Tensor) or arg is None:
+            return value
+        return replace(value, constant=False, origin=Origin(str(info.module.path), arg, "is passed in", value.origin))
 
     def _take_writes(self, function: Function, writes: Mapping[str, Value]) -> None:
         """A method called on our own `self` set attributes of it."""
@@ -446,6 +458,10 @@ class Calls(Frame):
             self.engine.references.setdefault(method, set()).add(self.summary.info)
             kinds = method.decorators
             function = self.engine.class_attribute(info, name, instance)
+            if "functools.cached_property" in kinds or "cached_property" in kinds:
+                self._tell_call(
+                    "functools.cached_property.__get__", Arguments([], {}, False, None), None, UNKNOWN, node
+                )
             if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
                 return self.call(function, Arguments.none(), node)
             return function
@@ -545,6 +561,9 @@ class Calls(Frame):
         raise NotImplementedError
 
     def iterate(self, value: Value, node: ast.AST, kind: str) -> Value:
+        raise NotImplementedError
+
+    def tested(self, value: Value, node: ast.AST, kind: str, owner: ast.AST) -> None:
         raise NotImplementedError
 
     def is_loader(self, value: Value) -> bool:

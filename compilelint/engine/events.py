@@ -102,7 +102,8 @@ class Call(Event):
 
 @dataclass(slots=True, eq=False)
 class Branch(Event):
-    """A Python truth test of a value: `kind` is if, while, ifexp, assert, not, and, or, filter (a comprehension's if).
+    """A Python truth test of a value: `kind` is if, while, ifexp, assert, not, and, or, filter (a comprehension's if,
+    or the function given to `filter`).
 
     `node` is the tested expression, `owner` the statement or expression that tests it. For `a and b` tested by an `if`,
     one event is emitted for each operand, with `owner` the `if`.
@@ -115,8 +116,9 @@ class Branch(Event):
 
 @dataclass(slots=True, eq=False)
 class Convert(Event):
-    """A value turned into a Python number or text: `kind` is int, float, bool, complex, str, format, index (list or
-    range index), slice (a tensor's slice bound), range, math, round, len-arg (a size argument of a torch function)."""
+    """A value turned into a Python number or text: `kind` is int, float, bool, complex, str, format, %, index (list or
+    range index), slice (a tensor's slice bound), range, math, round, len-arg (a size argument of a torch function),
+    order (a key that Python sorts by)."""
 
     value: Value
     kind: str

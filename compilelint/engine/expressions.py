@@ -12,6 +12,7 @@ from compilelint.engine.frame import Env
 from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
     BATCH,
+    DRAWN,
     NONE,
     OUTPUT,
     UNKNOWN,
@@ -119,7 +120,10 @@ class Expressions(Calls):
             return self.engine.member(base, "apply")
         backward = self.engine.method(base.info, "backward")
         if backward is not None and not self.silent:
-            self.engine.edge(self.summary, self.engine.generic(backward), self.site, backward.node, self.statement, "")
+            given = {a.arg: Tensor(origin=self.origin(a, "is a gradient")) for a in backward.node.args.args[1:]}
+            known = {**self.engine.parameters(backward), **given}
+            summary = self.engine.call(Function(backward), known)
+            self.engine.edge(self.summary, summary, self.site, backward.node, self.statement, "")
         forward = self.engine.method(base.info, "forward")
         if forward is None:
             return UNKNOWN
@@ -223,7 +227,7 @@ class Expressions(Calls):
         if isinstance(node.op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
             for value in right.items or () if isinstance(right, Seq) else (right,):
                 if self.has_tensor(value) and self.wants(Convert):
-                    self.emit(Convert(node, self.site, self.statement, value, "format"))
+                    self.emit(Convert(node, self.site, self.statement, value, "%"))
             return Scalar("str", Flow.STATIC)
         return operators.binary(self, node, type(node.op), left, right)
 
@@ -329,7 +333,8 @@ class Expressions(Calls):
             if isinstance(part, ast.FormattedValue):
                 value = self.evaluate(part.value)
                 if self.has_tensor(value) and self.wants(Convert):
-                    self.emit(Convert(part.value, self.site, self.statement, value, "format"))
+                    kind = "str" if part.conversion == ord("r") else "format"
+                    self.emit(Convert(part.value, self.site, self.statement, value, kind))
                 if isinstance(value, Scalar):
                     flow = max(flow, value.flow)
                 if isinstance(part.format_spec, ast.JoinedStr):
@@ -473,11 +478,15 @@ class Expressions(Calls):
                 truth = self.truth(operand, kind, owner)
                 return None if truth is None else not truth
         value = self.evaluate(node)
+        self.tested(value, node, kind, owner)
+        return self.truth_of(value)
+
+    def tested(self, value: Value, node: ast.AST, kind: str, owner: ast.AST) -> None:
+        """Python asks for the truth of a value: tell where that reads a tensor."""
         if self._testable(value):
-            self.waited = True
+            self.waited = self.waited or not _is_drawn(value)
             if self.wants(Branch):
                 self.emit(Branch(node, self.site, self.statement, value, kind, owner))
-        return self.truth_of(value)
 
     def _keep_walrus(self, node: ast.AST, saved: Env | None, inner: Env | None) -> None:
         """Names bound by `:=` in an operand outlive what its test told."""
@@ -548,6 +557,11 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             return True
         return isinstance(value, Union) and any(isinstance(v, Tensor) for v in value.options)
+
+
+def _is_drawn(value: Value) -> bool:
+    """Whether a number comes from Python's generator, not from a tensor."""
+    return any(link.why == DRAWN for link in value.origin.chain()) if value.origin is not None else False
 
 
 _SYMBOLS: dict[type[ast.cmpop], str] = {

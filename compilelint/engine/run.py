@@ -249,9 +249,10 @@ class Run(Expressions):
         gates = self.gates
         ends = [after]
         start = self.merged(before, after if after is not None else self.last_env)
+        certain = any(isinstance(statement, ast.Raise) for statement in node.body)
         for handler in node.handlers:
             self.env = dict(start) if start is not None else None
-            self.gates = gates | {"handler"}
+            self.gates = gates if certain else gates | {"handler"}
             if handler.name and self.env is not None:
                 self.bind(handler.name, UNKNOWN)
             self.block(handler.body)
@@ -305,12 +306,14 @@ class Run(Expressions):
         return ""
 
     def _match(self, node: ast.Match) -> None:
-        self.evaluate(node.subject)
+        subject = self.evaluate(node.subject)
         before = self.env
         result: Env | None = before
         self.branches += 1
         for case in node.cases:
             self.env = dict(before) if before is not None else None
+            if isinstance(case.pattern, ast.MatchValue):
+                self.tested(subject, case.pattern.value, "if", node)  # `case 3` asks `subject == 3`
             for pattern in ast.walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str) and self.env is not None:
@@ -482,6 +485,9 @@ class Run(Expressions):
             function = self.function_value(node)
             assert isinstance(function, Function)
             value = self.engine.decorated(function, function.info, self.scope)
+            for default in (*node.args.defaults, *node.args.kw_defaults):
+                if default is not None:
+                    self.evaluate(default)
         if "nonlocal " in self.module.text and self.env is not None:
             for child in ast.walk(node):  # what an inner function binds anew may be anything from here on
                 for name in child.names if isinstance(child, ast.Nonlocal) else ():

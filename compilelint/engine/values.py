@@ -213,6 +213,7 @@ class Union(Value):
 OUTPUT = "<output>"  # the external name of what a module nobody knows returns: a tensor or a container of tensors
 BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or containers of tensors, on the CPU
 
+DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random numbers: Dynamo makes them inputs
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 

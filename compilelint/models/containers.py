@@ -16,6 +16,7 @@ from compilelint.engine.values import (
     Value,
     join,
     join_all,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -75,13 +76,16 @@ def _sequence(run: Calls, seq: Seq, name: str, arguments: Arguments, node: ast.A
         "discard",
         "appendleft",
     ):
-        key = arguments.kwargs.get("key")
-        if name == "sort" and key is not None:
-            run.call_back(key, [seq.any_item()], node)
+        if name == "remove" and arguments.args:
+            _searched(run, seq, arguments.args[0], node)
+        if name == "sort":
+            ordered(run, seq.any_item(), arguments.kwargs.get("key"), node)
         return NONE
     if name in ("pop", "popleft", "popitem", "__getitem__"):
         return seq.any_item()
     if name in ("index", "count"):
+        if name == "index" and arguments.args:
+            _searched(run, seq, arguments.args[0], node)
         return Scalar("int")
     if name == "numel":
         return Scalar("int", Flow.SYMBOLIC)
@@ -90,6 +94,20 @@ def _sequence(run: Calls, seq: Seq, name: str, arguments: Arguments, node: ast.A
     if name == "_replace":
         return seq
     return UNKNOWN
+
+
+def _searched(run: Calls, seq: Seq, value: Value, node: ast.AST) -> None:
+    """A tensor is compared with one number after the other."""
+    if tensor_of(value) is not None and seq.items and all(isinstance(item, Const) for item in seq.items):
+        run.tested(value, node, "if", node)
+
+
+def ordered(run: Calls, element: Value, key: Value | None, node: ast.AST) -> None:
+    """Python puts such elements into an order, by a key where one is given: tell of tensors that it compares."""
+    by = element if key is None else run.call_back(key, [element], node)
+    first = by.items[0] if isinstance(by, Seq) and by.items else by
+    if tensor_of(first) is not None:
+        run.convert(node, first, "order")
 
 
 def _mapping(run: Calls, mapping: Map, name: str, arguments: Arguments) -> Value:

@@ -286,7 +286,8 @@ def _membership(run: Frame, node: ast.AST, op: type[ast.cmpop], left: Value, rig
         return Const(any(isinstance(v, Const) and v.value == left.value for v in items) is (op is ast.In))
     if isinstance(right, Tensor) and right.kind != "numpy":
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "searches a tensor", right))
-    if isinstance(left, Tensor) and isinstance(right, Seq):
-        return Scalar("bool", Flow.DATA, origin=run.origin(node, "compares a tensor", left))
+    if isinstance(left, Tensor) and isinstance(right, Seq) and right.kind != "set":  # a set asks the identity
+        # traced to comparisons: what breaks is the test of their result
+        return Tensor(left.device, "bool", 0, origin=run.origin(node, "compares a tensor", left))
     flow = left.flow if isinstance(left, Scalar) else Flow.STATIC
     return Scalar("bool", flow, origin=left.origin)

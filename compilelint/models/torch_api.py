@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
+    DRAWN,
     LOADER,
     NONE,
     UNKNOWN,
@@ -21,13 +22,13 @@ from compilelint.engine.values import (
     Device,
     External,
     Flow,
-    Function,
     Instance,
     Map,
     Partial,
     Scalar,
     Seq,
     Tensor,
+    Union,
     Unknown,
     Value,
     join,
@@ -36,7 +37,7 @@ from compilelint.engine.values import (
     tensor_of,
     walk,
 )
-from compilelint.models import nn, tensors
+from compilelint.models import containers, nn, operators, tensors
 from compilelint.models.names import is_optimizer
 from compilelint.models.operators import device_of
 
@@ -468,6 +469,23 @@ def _rounding(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
     return UNKNOWN
 
 
+@handles("operator.index")
+def _index(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if arguments.args:
+        run.convert(node, arguments.args[0], "int")
+    return Scalar("int")
+
+
+_COMPARISONS = {"eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE}
+
+
+@handles(*(f"operator.{name}" for name in _COMPARISONS))
+def _compared(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) != 2:
+        return UNKNOWN
+    return operators.compare(run, node, _COMPARISONS[name.rpartition(".")[2]], *arguments.args)
+
+
 @handles("range")
 def _range(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     for value in arguments.args:
@@ -488,6 +506,11 @@ def _any(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
 @handles("max", "min")
 def _extreme(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     values = arguments.args
+    if arguments.kwargs and values:
+        element = run.element_of(values[0], node) if len(values) == 1 else join_all(values)
+        if "key" in arguments.kwargs:
+            run.call_back(arguments.kwargs["key"], [element], node)
+        containers.ordered(run, element, None, node)  # Dynamo takes no `key=` or `default=` for tensors
     if len(values) == 1:
         element = run.element_of(values[0], node)
         tensor = tensor_of(element)
@@ -530,15 +553,14 @@ def _sequence(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
     if not arguments.args:
         return Seq(kind, ())
     value = arguments.args[0]
-    key = arguments.kwargs.get("key")
+    if name == "sorted":
+        containers.ordered(run, run.element_of(value, node), arguments.kwargs.get("key"), node)
     if isinstance(value, Seq) and value.items is not None:
         items = value.items[::-1] if name == "reversed" else value.items
         if name == "sorted":
             return Seq(kind, None, join_all(items)) if items else Seq(kind, ())
         return Seq(kind, items)
     element = run.iterate(value, node, "call") if name in ("list", "tuple", "set") else run.element_of(value, node)
-    if isinstance(key, Function):
-        run.call_back(key, [element], node)
     return Seq(kind, None, element)
 
 
@@ -581,13 +603,23 @@ def _map(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Seq("generator", None, result)
 
 
-@handles("filter")
+@handles("filter", "itertools.filterfalse", "itertools.takewhile", "itertools.dropwhile")
 def _filter(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.args) < 2:
         return UNKNOWN
-    element = run.element_of(arguments.args[1], node)
-    run.call_back(arguments.args[0], [element], node)
+    function, iterable = arguments.args[:2]
+    element = run.element_of(iterable, node)
+    by_itself = isinstance(function, Const) and function.value is None
+    run.tested(element if by_itself else run.call_back(function, [element], node), node, "filter", node)
     return Seq("generator", None, element)
+
+
+@handles("itertools.compress")
+def _compress(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.args) < 2:
+        return UNKNOWN
+    run.tested(run.element_of(arguments.args[1], node), node, "filter", node)
+    return Seq("generator", None, run.element_of(arguments.args[0], node))
 
 
 @handles("next")
@@ -692,10 +724,9 @@ def _reduce(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
     if len(arguments.args) < 2:
         return UNKNOWN
     element = run.element_of(arguments.args[1], node)
+    result = run.call_back(arguments.args[0], [element, element], node)
     tensor = tensor_of(element)
-    if tensor is not None:
-        return tensors._like(run, tensor, node)
-    return run.call_back(arguments.args[0], [element, element], node)
+    return tensors._like(run, tensor, node) if tensor is not None else result
 
 
 # -- library ---------------------------------------------------------------------------------------------------------
@@ -721,11 +752,17 @@ def _math(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
     "time.monotonic",
     "time.process_time",
     "random.random",
-    "random.uniform",
     "random.gauss",
 )
 def _float(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar("float", Flow.STATIC)
+
+
+@handles("random.uniform", "random.randint", "random.randrange")
+def _drawn(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Dynamo traces these draws to an input of the graph: a number that is not known while tracing."""
+    kind = "float" if name == "random.uniform" else "int"
+    return Scalar(kind, Flow.DATA, origin=run.origin(node, DRAWN))
 
 
 @handles("logging.getLogger")
@@ -738,9 +775,9 @@ def _lock(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, name)
 
 
-@handles("numpy.random.default_rng")
+@handles("numpy.random.default_rng", "numpy.random.RandomState")
 def _rng(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    return Instance(None, "numpy.random.Generator")
+    return Instance(None, "numpy.random.RandomState" if name.endswith("RandomState") else "numpy.random.Generator")
 
 
 NUMPY_MAKERS = frozenset("arange zeros ones linspace full array asarray empty eye identity tri".split())
@@ -755,6 +792,10 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
         return run.numpy_array(node) if _is_sized(last, arguments) else Scalar("float")
     array = run.numpy_array(node)
     given = (*arguments.args, *arguments.kwargs.values())
+    source = arguments.args[0] if arguments.args else None
+    if last in ("array", "asarray") and isinstance(source, Seq) and source.items:
+        flags = all(isinstance(item, Const) and type(item.value) is bool for item in source.items)
+        return replace(array, dtype="bool" if flags else None)
     if last in NUMPY_MAKERS or not arguments.args:
         return array
     if not all(isinstance(v, Const | Scalar) for v in given):
@@ -794,6 +835,26 @@ def _einops(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
     return UNKNOWN
 
 
+@handles("torch.utils._pytree.tree_map", "torch.utils._pytree.tree_map_only")
+def _tree_map(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """The function is called with each leaf."""
+    given = arguments.args[1:] if name.endswith("only") else arguments.args
+    if len(given) < 2:
+        return UNKNOWN
+    leaves = [value for value in walk(given[1]) if not isinstance(value, Seq | Map | Union)]
+    run.call_back(given[0], [join_all(leaves)], node)
+    return UNKNOWN
+
+
+@handles("torch.cond")
+def _cond(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Both branches are traced, with the operands."""
+    operands = arguments.get(3, "operands")
+    values = list(operands.items) if isinstance(operands, Seq) and operands.items is not None else []
+    branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
+    return join_all(run.call_back(branch, values, node) for branch in branches if branch is not None)
+
+
 @handles("torch.utils.checkpoint.checkpoint", "torch.func.vmap", "torch.vmap")
 def _checkpoint(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if not arguments.args:
@@ -808,7 +869,11 @@ def _checkpoint(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> V
 
 
 @handles(
-    "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export", "torch._C._get_tracing_state"
+    "torch.jit.is_scripting",
+    "torch.jit.is_tracing",
+    "torch.compiler.is_exporting",
+    "torch.onnx.is_in_onnx_export",
+    "torch._C._get_tracing_state",
 )
 def _tracing(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return NONE if name.startswith("torch._C") else Const(False)
