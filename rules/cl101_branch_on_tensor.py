@@ -41,6 +41,7 @@ https://docs.pytorch.org/docs/stable/cond.html
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from compilelint.sdk import (
@@ -94,14 +95,21 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
 
 
 def rewritten(event: Branch, ctx: Context) -> Fix | None:
+    if (asked := ask_the_list(event, ctx)) is not None or asks_membership(event):
+        return asked
     return (
-        ask_the_list(event, ctx)
-        or pass_mask_always(event, ctx)
+        pass_mask_always(event, ctx)
         or assert_on_device(event, ctx)
         or run_always(event, ctx)
         or select_instead(event, ctx)
         or run_all_rounds(event, ctx)
     )
+
+
+def asks_membership(event: Branch) -> bool:
+    """`t in [1, 2]` is a tensor to Dynamo alone: eager code gets a Python bool, which no torch function takes."""
+    test = getattr(event.owner, "test", event.node)
+    return any(isinstance(node, ast.In | ast.NotIn) for node in ast.walk(test))
 
 
 @rule.on(Call, "any", "all")

@@ -23,6 +23,8 @@ class Dynamo:
 
         self.torch = torch
         self.breaks: list[tuple[str, bool]] = []
+        self.lines: set[int] = set()
+        self.file = ""
         self.graphs = 0
         base: Any = symbolic_convert.InstructionTranslatorBase
         log, formatted = base.log_graph_break, convert_frame.format_error_msg
@@ -46,17 +48,25 @@ class Dynamo:
         logging.getLogger("torch").setLevel(logging.CRITICAL)
 
     def record(self, exc: Any, skipped: bool) -> None:
+        from torch._dynamo.exc import get_stack_above_dynamo
+
         self.breaks.append((gb_type(exc), skipped))
+        stack = [*get_stack_above_dynamo(), *(getattr(exc, "real_stack", None) or [])]
+        lines = [frame.lineno for frame in stack if frame.filename == self.file]
+        self.lines.update(line for line in lines[-1:] if line is not None)
 
     def backend(self, module: Any, _inputs: Any) -> Any:
         self.graphs += 1
         return module.forward
 
-    def measure(self, function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
-        """{} when the function compiles to whole graphs, else {"gb_type": …, "effect": "split" | "skip" | "error"}."""
+    def measure(self, function: Callable[..., Any], arguments: Sequence[Any], file: str = "") -> dict[str, Any]:
+        """{} when the function compiles to whole graphs, else {"gb_type": …, "effect": "split" | "skip" | "error"}.
+
+        `self.lines` then holds the lines of `file` that broke: of each break, that of the innermost frame there.
+        """
         torch = self.torch
         torch._dynamo.reset()
-        self.breaks, self.graphs = [], 0
+        self.breaks, self.lines, self.graphs, self.file = [], set(), 0, file
         torch.manual_seed(0)
         error = ""
         try:

@@ -3,8 +3,9 @@
     python3 scripts/make_tables.py [--out compilelint/models/tables/torch-2.13.json] [--jobs 2]
 
 Nothing in a table is guessed: it holds what torch's stubs and schemas declare, and what running each operator and each
-probe (scripts/probes) showed. `--raw FILE --only calls,constructs` measures those again and keeps the rest. What syncs
-is measured apart, on a GPU: `--syncs FILE` writes compilelint/models/tables/syncs.json from measure_syncs.py's output.
+probe (scripts/probes) showed. `--raw FILE --only calls,constructs` measures those again and keeps the rest;
+`--constructs` measures the constructs alone and keeps the rest of the shipped table. What syncs is measured apart, on a
+GPU: `--syncs FILE` writes compilelint/models/tables/syncs.json from measure_syncs.py's output.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import opinfos
 import signatures
 import workers
-from probes import calls
+from probes import calls, suite
 
 SCRIPTS = Path(__file__).resolve().parent
 TABLES = SCRIPTS.parent / "compilelint" / "models" / "tables"
@@ -419,14 +420,7 @@ def make(old: Json, parts: set[str], jobs: int) -> Json:
     if "calls" in parts:
         table["calls"] = measure_calls(jobs, visible)
     if "constructs" in parts:
-        names = construct_names()
-        found = dict(zip(names, run("construct", names, jobs), strict=True))
-        table["constructs"] = {
-            n: v if "gb_type" in v else {} for n, v in sorted(found.items()) if not {"invalid", "error"} & set(v)
-        }
-        table["constructs_invalid"] = {
-            n: v.get("invalid") or v["error"] for n, v in sorted(found.items()) if n not in table["constructs"]
-        }
+        table["constructs"], table["constructs_invalid"] = constructs(jobs)
     if "rules" in parts:
         table |= {"trace_rules": trace_rules(), "gb_registry": registry(), "config": config()}
     return {**old, **table}
@@ -444,10 +438,20 @@ def measure_calls(jobs: int, visible: str | None) -> list[Any]:
     return found
 
 
-def construct_names() -> list[str]:
-    from probes import constructs
+def constructs(jobs: int) -> tuple[Json, dict[str, str]]:
+    """The verdicts on the constructs, and why those that have none could not run."""
+    names = suite.names()
+    found = dict(zip(names, run("construct", names, jobs), strict=True))
+    invalid = {n: v.get("invalid") or v["error"] for n, v in found.items() if {"invalid", "error"} & set(v)}
+    return {n: v for n, v in found.items() if n not in invalid}, invalid
 
-    return constructs.names()
+
+def with_constructs(table: Json, jobs: int) -> Json:
+    """A shipped table with its constructs measured again."""
+    verdicts, invalid = constructs(jobs)
+    known = {*table["constructs"], *suite.names()}
+    kept = {name: why for name, why in table["invalid"].items() if name not in known}
+    return {**table, "python": platform.python_version(), "constructs": verdicts, "invalid": kept | invalid}
 
 
 def elementwise() -> set[str]:
@@ -511,16 +515,20 @@ def main() -> None:
         "--raw", type=Path, help="keep what was measured here, and start from it where --only leaves parts out"
     )
     parser.add_argument("--only", default="operators,calls,constructs,rules")
+    parser.add_argument("--constructs", action="store_true", help="measure the constructs, keep the rest of the table")
     args = parser.parse_args()
     if args.syncs:
         (TABLES / "syncs.json").write_text(dump(tidy_syncs(json.loads(args.syncs.read_text()))))
         return
     started = time.monotonic()
-    raw: Json = json.loads(args.raw.read_text()) if args.raw and args.raw.exists() else {}
-    raw = make(raw, set(args.only.split(",")), args.jobs)
-    if args.raw:
-        args.raw.write_text(json.dumps(raw))
-    table = finish(raw)
+    if args.constructs:
+        table = with_constructs(json.loads((TABLES / f"torch-{version}.json").read_text()), args.jobs)
+    else:
+        raw: Json = json.loads(args.raw.read_text()) if args.raw and args.raw.exists() else {}
+        raw = make(raw, set(args.only.split(",")), args.jobs)
+        if args.raw:
+            args.raw.write_text(json.dumps(raw))
+        table = finish(raw)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(dump(table))
     sizes = {key: len(value) for key, value in table.items() if isinstance(value, (dict, list))}

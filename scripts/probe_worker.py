@@ -189,7 +189,7 @@ def declared(target: str) -> dict[str, Any]:
 Built = tuple[Callable[..., Any], Callable[[], list[Any]]]
 
 
-def run_probe(build: Callable[[], Built]) -> dict[str, Any]:
+def run_probe(build: Callable[[], Built], file: str = "") -> dict[str, Any]:
     """The verdict on a curated probe, its objects made anew for each run; one that doesn't run eagerly has none."""
     function, make = build()
     try:
@@ -197,7 +197,7 @@ def run_probe(build: Callable[[], Built]) -> dict[str, Any]:
     except Exception as error:
         return {"invalid": f"{type(error).__name__}: {error}"[:160]}
     function, make = build()
-    return dynamo().measure(function, make())
+    return dynamo().measure(function, make(), file)
 
 
 def call_probe(index: int) -> dict[str, Any]:
@@ -211,9 +211,14 @@ def call_probe(index: int) -> dict[str, Any]:
 
 
 def construct_probe(name: str) -> dict[str, Any]:
-    from probes import constructs
+    """The verdict on a construct, with the lines of it that broke (1: its first); 0 stands for a helper's line."""
+    from probes import suite
 
-    return run_probe(lambda: constructs.build(name))
+    file, first, last = suite.place(name)
+    verdict = run_probe(lambda: suite.build(name), file)
+    if "gb_type" in verdict:
+        verdict["lines"] = sorted({line - first + 1 if first <= line <= last else 0 for line in dynamo().lines})
+    return verdict
 
 
 def isolated(probe: Callable[[Any], dict[str, Any]], which: Any, timeout: float = 25) -> dict[str, Any]:

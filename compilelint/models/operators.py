@@ -287,7 +287,9 @@ def _membership(run: Frame, node: ast.AST, op: type[ast.cmpop], left: Value, rig
     if isinstance(right, Tensor) and right.kind != "numpy":
         return Scalar("bool", Flow.DATA, origin=run.origin(node, "searches a tensor", right))
     if isinstance(left, Tensor) and isinstance(right, Seq) and right.kind != "set":  # a set asks the identity
-        # traced to comparisons: what breaks is the test of their result
-        return Tensor(left.device, "bool", 0, origin=run.origin(node, "compares a tensor", left))
+        origin = run.origin(node, "compares a tensor", left)
+        if left.kind == "numpy":
+            return Scalar("bool", Flow.DATA, origin=origin)
+        return Tensor(left.device, "bool", 0, origin=origin)  # traced: what breaks is the test of the result
     flow = left.flow if isinstance(left, Scalar) else Flow.STATIC
     return Scalar("bool", flow, origin=left.origin)

@@ -13,8 +13,23 @@ import linecache
 import sys
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
+# the tensors that probes name, as user code makes them (`operands` has the values)
+OPERANDS = {
+    "x": "torch.randn(4, 4)",
+    "y": "torch.randn(4, 4)",
+    "v": "torch.randn(4)",
+    "i": "torch.tensor([0, 1, 2, 1])",
+    "m": "torch.randn(4, 4) > 0",
+    "w": "torch.tensor([True, False, True, False])",
+    "s": "torch.tensor(2.5)",
+    "n": "torch.tensor(3)",
+    "k": "torch.tensor([1, 2, 1])",
+    "c": "torch.randn(4, 4, dtype=torch.complex64)",
+    "g": "torch.randn(4, 4, requires_grad=True)",
+}
 BLOCKS: dict[str, str] = {}
 
 BLOCKS["clock and random numbers"] = """
@@ -2102,6 +2117,7 @@ sys.stdin = io.StringIO("a\\n" * 100)
 """
 
 
+@cache
 def entries() -> list[tuple[str, str, str]]:
     """(target, setup, code) of every line, the target by its canonical name."""
     result = []
@@ -2185,23 +2201,33 @@ def can_return(index: int) -> bool:
     return len(body) == 1 and isinstance(body[0], ast.Expr)
 
 
+def text(index: int, returned: bool = False) -> str:
+    """The source of a probe's function; with `returned`, of the form that returns the value."""
+    code = entries()[index][2]
+    tree = ast.parse(code)
+    body = [f"_r = {code}"] if returned else ast.unparse(tree).splitlines()
+    lines = [f"def probe({', '.join(operand_names(index))}):", "    _y = x + 1", *("    " + line for line in body)]
+    lines.append("    return _y * 2, _r" if returned else "    return _y * 2")
+    return "\n".join(lines) + "\n"
+
+
+def operand_names(index: int) -> list[str]:
+    """The tensors that a probe's function takes."""
+    used = {node.id for node in ast.walk(ast.parse(entries()[index][2])) if isinstance(node, ast.Name)}
+    return ["x", *(name for name in OPERANDS if name != "x" and name in used)]
+
+
 def build(index: int, returned: bool = False) -> tuple[Callable[..., Any], Callable[[], list[Any]]]:
     """The probe's function and a maker of its arguments; with `returned`, the form that returns the value."""
-    target, setup, code = entries()[index]
-    tree = ast.parse(code)
-    tensors = operands()
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    names = ["x", *(name for name in tensors if name != "x" and name in used)]
-    body = [f"_r = {code}"] if returned else ast.unparse(tree).splitlines()
-    lines = [f"def probe({', '.join(names)}):", "    _y = x + 1", *("    " + line for line in body)]
-    lines.append("    return _y * 2, _r" if returned else "    return _y * 2")
-    text = "\n".join(lines) + "\n"
+    target, setup, _ = entries()[index]
+    source = text(index, returned)
     filename = f"<probe {target}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     scope = namespace()
     if setup:
         exec(compile(setup, "<setup>", "exec"), scope)
-    exec(compile(text, filename, "exec"), scope)
+    exec(compile(source, filename, "exec"), scope)
+    names = operand_names(index)
 
     def make() -> list[Any]:
         fresh = operands()

@@ -1,7 +1,6 @@
 """Syntactic constructs, each a function or a module's forward compiled alone by Dynamo. The name is the construct's.
 
-Parameters are the tensors of `probes.calls.operands`. A function returns something that depends on them. `FRESH` makes the
-objects that a construct mutates; they are made anew for each run.
+Parameters are the tensors of `probes.calls.operands`. A function returns something that depends on them.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-from probes import calls
 
 # fmt: off
 # The probes are written the way user code is, not the way this project is.
@@ -206,12 +203,12 @@ class Timer:
 
 
 @contextlib.contextmanager
-def manager() -> Any:
+def _manager() -> Any:
     yield 1
 
 
 @contextlib.contextmanager
-def finally_manager() -> Any:
+def _finally_manager() -> Any:
     try:
         yield 1
     finally:
@@ -219,7 +216,7 @@ def finally_manager() -> Any:
 
 
 @contextlib.contextmanager
-def attribute_manager() -> Any:
+def _attribute_manager() -> Any:
     old = PLAIN.a
     PLAIN.a = 2
     try:
@@ -229,7 +226,7 @@ def attribute_manager() -> Any:
 
 
 @contextlib.contextmanager
-def timing_manager() -> Any:
+def _timing_manager() -> Any:
     start = time.time()
     yield
     LOG.debug("%s", time.time() - start)
@@ -705,7 +702,7 @@ def print_tensor(x):
     print(y)
     return y * 2
 def print_in_manager(x):
-    with manager():
+    with _manager():
         y = x + 1; print(""); y = y + 1
     return y
 def print_in_callee(x):
@@ -722,7 +719,7 @@ def log_module_level(x):
     return y * 2
 def log_warning_once(x):
     y = x + 1
-    warning_once("a")
+    _warning_once("a")
     return y * 2
 def warn_middle(x):
     y = x + 1
@@ -1043,16 +1040,16 @@ def with_class_print(x):
     with PrintingManager(): y = x + 1
     return y
 def with_contextmanager(x):
-    with manager(): y = x + 1
+    with _manager(): y = x + 1
     return y
 def with_contextmanager_finally(x):
-    with finally_manager(): y = x + 1
+    with _finally_manager(): y = x + 1
     return y
 def with_contextmanager_attribute(x):
-    with attribute_manager(): y = x + PLAIN.a
+    with _attribute_manager(): y = x + PLAIN.a
     return y
 def with_contextmanager_time(x):
-    with timing_manager(): y = x + 1
+    with _timing_manager(): y = x + 1
     return y
 def with_contextmanager_local(x):
     @contextlib.contextmanager
@@ -1622,7 +1619,7 @@ MANAGER = Manager()
 
 
 @functools.lru_cache(None)
-def warning_once(message: str) -> None:
+def _warning_once(message: str) -> None:
     LOG.warning(message)
 
 
@@ -1718,30 +1715,3 @@ def _scripted(x: Any) -> Any:
 @functools.lru_cache(None)
 def _script() -> Any:
     return torch.jit.script(_plain)
-
-
-def names() -> list[str]:
-    """Every construct, in the file's order."""
-    found = []
-    helpers = {"manager", "finally_manager", "attribute_manager", "timing_manager", "warning_once", "names", "build"}
-    for name, value in list(globals().items()):
-        if name.startswith("_") or getattr(value, "__module__", "") != __name__:
-            continue
-        is_net = isinstance(value, type) and issubclass(value, Net) and value is not Net
-        if is_net or (inspect.isfunction(value) and name not in helpers):
-            found.append(name)
-    return found
-
-
-def build(name: str) -> tuple[Callable[..., Any], Callable[[], list[Any]]]:
-    """The construct's function (a module for a class) and a maker of its arguments."""
-    thing = globals()[name]
-    function: Any = thing() if isinstance(thing, type) else thing
-    signature = inspect.signature(function.forward if isinstance(thing, type) else function)
-    parameters = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-
-    def make() -> list[Any]:
-        fresh = calls.operands()
-        return [fresh[p] for p in parameters]
-
-    return function, make

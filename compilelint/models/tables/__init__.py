@@ -158,7 +158,7 @@ class Table:
         return tuple(self.data["tags"].get(target, ()))
 
     def construct(self, name: str) -> Json | None:
-        """The verdict on a construct of scripts/probes/constructs.py: {} where it traces, None when not known."""
+        """The verdict on a construct of scripts/probes: {} where it traces, None when not known."""
         found: Json | None = self.data["constructs"].get(name)
         return found
 
