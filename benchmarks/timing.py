@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import torch
 from torch.autograd import DeviceType
-from torch.profiler import ProfilerActivity, profile
+from torch.profiler import ProfilerActivity, profile, record_function
 
+MEASURED = "measured"
 WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaMemcpy")
 
 
@@ -55,24 +56,28 @@ def seen(work: Callable[[], object], calls: int = 8) -> Seen:
     work()
     torch.cuda.synchronize()
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
-        for _ in range(calls):
-            work()
+        with record_function(MEASURED):
+            for _ in range(calls):
+                work()
         torch.cuda.synchronize()
     events = profiler.events()
+    host = [event for event in events if event.device_type == DeviceType.CPU]
+    span = next(event.time_range for event in host if event.name == MEASURED)
     device = sorted(
         ((event.time_range.start, event.time_range.end, event.name) for event in events
-         if event.device_type == DeviceType.CUDA and not getattr(event, "is_user_annotation", False)),
+         if event.device_type == DeviceType.CUDA and event.name != MEASURED
+         and not getattr(event, "is_user_annotation", False)),
     )  # fmt: skip
     copies = sum(name.startswith(("Memcpy", "Memset")) for _, _, name in device)
-    waits = sum(event.name in WAITS for event in events if event.device_type == DeviceType.CPU) - 1  # ours at the end
+    waits = sum(event.name in WAITS and span.start <= event.time_range.start <= span.end for event in host)
     covered, last = 0.0, device[0][0] if device else 0.0
     for start, end, _ in device:
         covered += max(0.0, end - max(start, last))
         last = max(last, end)
-    span = last - device[0][0] if device else 0.0
+    whole = last - device[0][0] if device else 0.0
     total = sum(end - start for start, end, _ in device)
     return Seen(
-        (len(device) - copies) / calls, copies / calls, waits / calls, total / calls, covered / span if span else 0.0
+        (len(device) - copies) / calls, copies / calls, waits / calls, total / calls, covered / whole if whole else 0.0
     )
 
 

@@ -187,7 +187,7 @@ def test_a_table_notices_moves() -> None:
     table = ops.TensorTable([parameter, torch.zeros(3)])
 
     def found() -> Any:
-        result = pointers.scan(table.tensors)
+        result = table.scan()
         assert result is not None
         return table.plan(result)
 
@@ -198,6 +198,20 @@ def test_a_table_notices_moves() -> None:
     assert moved is not first
     parameter.data = parameter.data[:2]  # the same address, shorter
     assert found() is not moved
+    for change in (
+        lambda: torch.utils.swap_tensors(parameter, torch.nn.Parameter(torch.ones(2))),
+        lambda: parameter.untyped_storage().resize_(1 << 20),
+        lambda: table.tensors.append(torch.ones(1)),
+        lambda: table.tensors.pop(0),
+    ):
+        before = found()
+        assert found() is before
+        change()
+        assert found() is not before
+    assert table.scan(want_grad=True) is not None
+    table.tensors.append(parameter)
+    assert table.scan(want_grad=True) is None and found() is found()
+    assert table.scan(want_grad=True) is None
 
 
 def test_plans_are_found_again_and_hold_no_tensor() -> None:
@@ -249,6 +263,20 @@ def test_the_native_scan_agrees(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) 
     except (OSError, RuntimeError) as problem:
         pytest.skip(f"no compiler: {problem}")
     assert native.loaded and [pointers.scan(tensors) for tensors in lists] == wanted
+    many = [torch.ones(place % 3) for place in range(100)]
+    table = ops.TensorTable(many)
+    first = table.scan()
+    assert first is not None
+    table.plan(first)
+    assert table.scan() is first, "seen without a new one"
+    for place in (0, 50, 99):
+        many[place].set_(torch.ones(5))
+        table.tensors[place] = many[place]
+        found = table.scan()
+        assert found is not None and found != first
+        table.plan(found)
+        first = found
+    test_a_table_notices_moves()
     odd: Any
     for odd in (torch.ones(3, 4).mT, torch.arange(3), torch.ones(1, dtype=torch.complex64).conj().imag, 3):
         assert pointers.scan([torch.ones(2), odd]) is None

@@ -77,9 +77,11 @@ def test_values(dtypes: list[Any], longest: int) -> None:
 def test_views_and_copies() -> None:
     base = torch.randn(1000, 70, device="cuda")
     tensors = [base[1:, 3:], base.mT, base[::7], base.expand(2, 1000, 70), base[5], base[3, 1:], base[0, :0]]
+    wide = [tensor.double() for tensor in tensors]
+    close = {"rtol": 1e-5, "atol": 1e-6 * max(tensor.abs().sum().item() for tensor in wide), "equal_nan": True}
     for how, function in HOWS.items():
-        torch.testing.assert_close(function(tensors), register.reduce_each(tensors, how), equal_nan=True)
-    torch.testing.assert_close(ops.sum_tensors(ops.TensorTable(tensors)), register.reduce_all(tensors))
+        torch.testing.assert_close(function(tensors), register.reduce_each(wide, how).float(), **close)
+    torch.testing.assert_close(ops.sum_tensors(ops.TensorTable(tensors)), register.reduce_all(wide).float(), **close)
 
 
 @pytest.mark.parametrize("how", HOWS)
@@ -124,12 +126,13 @@ def test_several_devices() -> None:
 
 @pytest.mark.usefixtures("scans")
 def test_kernels_and_syncs() -> None:
-    tensors = ragged(400)
-    table = ops.TensorTable(tensors)
-    for given in (tensors, table):
-        assert len(kernels_of(lambda given=given: ops.sum_each(given))) == 1
-        assert len(kernels_of(lambda given=given: ops.sum_tensors(given))) == 2
-        assert len(kernels_of(lambda given=given: ops.all_finite(given))) <= 2
+    for longest, kernels in ((4_000, 1), (20_000, 2)):  # long ones are cut, and a kernel combines their chunks
+        tensors = ragged(400, longest=longest)
+        table = ops.TensorTable(tensors)
+        for given in (tensors, table):
+            assert len(kernels_of(lambda given=given: ops.sum_each(given))) == kernels
+            assert len(kernels_of(lambda given=given: ops.sum_tensors(given))) == 2
+            assert len(kernels_of(lambda given=given: ops.all_finite(given))) <= 2
     torch.cuda.set_sync_debug_mode("error")
     try:
         fresh = [tensor[:-1] for tensor in tensors if len(tensor)]
@@ -160,6 +163,14 @@ def test_tables_notice_moves_and_hold_nothing() -> None:
         assert ops.sum_tensors(table).item() == 2010
         parameter.data = parameter.data[:5]
         assert ops.sum_tensors(table).item() == 20
+        other = torch.nn.Parameter(torch.full((5,), 3.0, device="cuda"))
+        torch.utils.swap_tensors(parameter, other)
+        assert ops.sum_tensors(table).item() == 25
+        parameter.untyped_storage().resize_(0), parameter.untyped_storage().resize_(20)
+        parameter.fill_(4.0)
+        assert ops.sum_tensors(table).item() == 30
+        table.tensors.append(torch.ones(7, device="cuda"))
+        assert ops.sum_tensors(table).item() == 37
     tensors = [torch.ones(100, device="cuda") for _ in range(10)]
     alive = [weakref.ref(tensor) for tensor in tensors]
     ops.sum_tensors(tensors)

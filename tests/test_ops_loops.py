@@ -84,6 +84,30 @@ def test_to_host() -> None:
         to_host({"x": "1"})  # type: ignore[dict-item]
 
 
+SEVERAL = [torch.float64, torch.float16, torch.bool, torch.int64, torch.uint8, torch.complex64]
+SEVERAL += [torch.uint16, torch.float8_e4m3fn]
+
+
+@settings(max_examples=30, deadline=None)
+@given(dtypes=st.lists(st.sampled_from(SEVERAL), max_size=12))
+def test_to_host_of_several_dtypes(dtypes: list[Any]) -> None:
+    """Each value is where its dtype may begin, in any order of dtypes; none is converted."""
+    values = {place: torch.tensor(place % 2 + 1.0).to(dtype) for place, dtype in enumerate(dtypes)}
+    read = to_host(values)
+    assert read == {place: value.item() for place, value in values.items()}
+    assert [type(value) for value in read.values()] == [type(value.item()) for value in values.values()]
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int32, torch.bfloat16, torch.float32, torch.float8_e4m3fn])
+def test_metrics_of_a_dtype(dtype: Any) -> None:
+    metrics = DeviceMetrics()
+    for _ in range(3):
+        metrics.mean("mean", torch.ones((1, 1)).to(dtype), weight=0.1)
+        metrics.mean("weighted", 0.1, weight=torch.tensor(1.0).to(dtype))
+    read = metrics.read()
+    assert read["mean"] == pytest.approx(1.0, rel=1e-12) and read["weighted"] == pytest.approx(0.1, rel=1e-12)
+
+
 def test_to_host_copies_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     original = torch.Tensor.cpu
@@ -95,6 +119,8 @@ def test_to_host_copies_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.Tensor, "cpu", counted)
     to_host({place: torch.tensor(float(place)) for place in range(50)})
     assert len(calls) == 1
+    to_host({place: torch.tensor(place * (1.0 if place % 2 else 1)) for place in range(50)})
+    assert len(calls) == 2
 
 
 def test_prefetch_passes_on_for_a_cpu() -> None:

@@ -60,12 +60,13 @@ class FiniteGuard:
         """
         self.raise_arrived()
         pairs = tensors.items() if isinstance(tensors, Mapping) else enumerate(tensors)
-        present = [(str(name), tensor.detach()) for name, tensor in pairs if tensor is not None]
+        present = [(str(name), tensor) for name, tensor in pairs if tensor is not None]
         step = self.step if step is None else step
         self.step = step + 1
         if not present:
             return
-        largest = max_abs_each([tensor for _, tensor in present])
+        with torch.no_grad():
+            largest = max_abs_each([tensor for _, tensor in present])
         arrived = None
         if largest.is_cuda:
             host = torch.empty(largest.shape, dtype=largest.dtype, pin_memory=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from compilelint.ops.transfer import Number, to_host
+from compilelint.ops.transfer import COMMON, Number, to_host
 
 
 @dataclass
@@ -90,11 +90,19 @@ def _added(
     if total is None:
         wide = torch.float32 if device.type == "mps" else torch.float64
         total = torch.zeros((), dtype=wide, device=device)
-    left, right = (
-        part.detach().reshape(()).to(total.dtype) if isinstance(part, Tensor) else part for part in (value, factor)
-    )
+    left, right = (_scalar(part) if isinstance(part, Tensor) else part for part in (value, factor))
     if isinstance(left, Tensor):
-        total.addcmul_(left, right) if isinstance(right, Tensor) else total.add_(left, alpha=right)
+        if isinstance(right, Tensor):
+            total.addcmul_(left.to(total.dtype), right.to(total.dtype))
+        else:
+            total.add_(left, alpha=right)  # converts, then multiplies, in the same kernel
     elif isinstance(right, Tensor):
         total.add_(right, alpha=left)
     return total, host
+
+
+def _scalar(value: Tensor) -> Tensor:
+    """0-d, detached, of a dtype that promotes; each step is left out where it isn't needed, as it mostly isn't."""
+    value = value.detach() if value.requires_grad else value
+    value = value.reshape(()) if value.dim() else value
+    return value if value.dtype in COMMON else value.float()

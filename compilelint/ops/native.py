@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
+import torch
 from torch import Tensor
 from torch.utils import cpp_extension
 
-NativeScan = Callable[[Sequence[Tensor], bool], "tuple[bytearray, int] | None"]
 
-loaded: list[NativeScan] = []  # one, once it is built
+class Native(Protocol):
+    def scan(self, tensors: list[Tensor], want_grad: bool, /) -> tuple[bytearray, int] | None:
+        """Rows and kinds, as `pointers.scan` finds them."""
+
+    def same(self, tensors: list[Tensor], want_grad: bool, rows: bytearray, device: torch.device, /) -> bool:
+        """Whether a scan would find these rows."""
+
+
+loaded: list[Native] = []  # one, once it is built
 
 
 def build_native() -> None:
@@ -22,4 +30,4 @@ def build_native() -> None:
     """
     if not loaded:
         source = str(Path(__file__).with_name("scan.cpp"))
-        loaded.append(cpp_extension.load("compilelint_scan", [source], extra_cflags=["-O2"]).scan)
+        loaded.append(cpp_extension.load("compilelint_scan", [source], extra_cflags=["-O2"]))

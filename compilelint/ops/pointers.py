@@ -57,7 +57,7 @@ def scan(tensors: list[Tensor], want_grad: bool = False) -> Scan | None:
     With `want_grad`, a tensor that requires gradients isn't plain either.
     """
     if native.loaded:
-        found = native.loaded[0](tensors, want_grad)
+        found = native.loaded[0].scan(tensors, want_grad)
         return None if found is None else Scan(found[0], len(tensors), found[1], tensors[0].device)
     if not PLAIN.issuperset(map(type, tensors)):
         return None
@@ -120,6 +120,7 @@ class Plan:
 
     def __init__(self, scan: Scan, capturing: bool) -> None:
         self.scan = scan
+        self.kind, self.dtype = scan.kind, scan.accumulator
         self.capturing = capturing
         self.stream = stream_of(scan.device)
         rows = rows_of(scan)
@@ -149,17 +150,17 @@ class Plan:
         there = host
         if device.type == "cuda":
             there = torch.empty(len(host), dtype=torch.int64, device=device).copy_(host, non_blocking=True)
-            if self.capturing:  # the graph copies again at each replay
-                _captured.update({id(host): host, id(there): there})
+            if self.capturing:  # the graph copies again at each replay: memory of its own pool need not be kept
+                _captured[id(host)] = host
         return list(there.split(even))
 
     def used_here(self) -> None:
         """Before a kernel reads it: on another stream than the one that uploaded, or in a CUDA graph."""
-        if self.scan.device.type != "cuda":
+        if self.uploaded is None:
             return
         if torch.cuda.is_current_stream_capturing():
             _captured[id(self)] = self
-        elif self.uploaded is not None and stream_of(self.scan.device) != self.stream:
+        elif stream_of(self.scan.device) != self.stream:
             current = torch.cuda.current_stream(self.scan.device)
             current.wait_event(self.uploaded)
             self.table.record_stream(current)
@@ -172,11 +173,15 @@ _recent: list[Plan] = []
 
 
 def stream_of(device: torch.device) -> int:
-    return torch.cuda.current_stream(device).cuda_stream if device.type == "cuda" else 0
+    return int(torch._C._cuda_getCurrentRawStream(device.index)) if device.type == "cuda" else 0
 
 
-def plan(scan: Scan) -> Plan:
-    """The plan of a scan: one of the last that were made, or a new one."""
+def plan(scan: Scan, keep: bool = True) -> Plan:
+    """The plan of a scan: one of the last that were made, or a new one.
+
+    One is not to be kept where its table may be allocated in a pool that is not ours: Inductor runs operators in the
+    pool of a CUDA graph before it captures them, and takes no memory that outlives the run.
+    """
     for place, known in enumerate(_recent):
         if known.scan == scan:
             if place:
@@ -185,7 +190,7 @@ def plan(scan: Scan) -> Plan:
             return known
     capturing = scan.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
     made = Plan(scan, capturing)
-    if not capturing:  # one that was made in a capture is filled at replay only
+    if keep and not capturing:  # one that was made in a capture is filled at replay only
         _recent.insert(0, made)
         del _recent[KEPT:]
     return made
@@ -206,6 +211,14 @@ class TensorTable:
 
     def __len__(self) -> int:
         return len(self.tensors)
+
+    def scan(self, want_grad: bool = False) -> Scan | None:
+        """As `scan` of its tensors; the last one itself where nothing changed, which is seen without a new one."""
+        if self._plan is not None and native.loaded:
+            known = self._plan.scan
+            if native.loaded[0].same(self.tensors, want_grad, known.rows, known.device):
+                return known
+        return scan(self.tensors, want_grad)
 
     def plan(self, scan: Scan) -> Plan:
         """For a scan of its tensors made just now."""

@@ -58,7 +58,7 @@ def all_finite(tensors: Iterable[Tensor] | TensorTable) -> Tensor:
     if not items:
         return torch.ones((), dtype=torch.bool)
     if not torch.compiler.is_compiling():
-        if (found := _launchable(items, differentiable=False)) is not None:
+        if (found := _launchable(tensors, items, differentiable=False)) is not None:
             return launch(_planner(tensors), found, "max", whole=True, finite=True)
         check(items)
     result: Tensor = torch.ops.compilelint.all_finite.default([dense(tensor.detach()) for tensor in items])
@@ -70,7 +70,7 @@ def _reduce(tensors: Iterable[Tensor] | TensorTable, how: str, *, whole: bool = 
     if not items:
         return torch.zeros(() if whole else 0)
     if not torch.compiler.is_compiling():
-        if (found := _launchable(items, differentiable=True)) is not None:
+        if (found := _launchable(tensors, items, differentiable=True)) is not None:
             return launch(_planner(tensors), found, how, whole=whole)
         check(items)
     items = [dense(tensor) for tensor in items]
@@ -92,11 +92,12 @@ def _planner(tensors: Iterable[Tensor] | TensorTable) -> Callable[[Scan], Plan]:
     return tensors.plan if isinstance(tensors, TensorTable) else plan
 
 
-def _launchable(items: list[Tensor], *, differentiable: bool) -> Scan | None:
+def _launchable(tensors: Iterable[Tensor] | TensorTable, items: list[Tensor], *, differentiable: bool) -> Scan | None:
     """None unless kernels can be launched right away: nothing to differentiate, no mode that wants to see operators."""
     if not getattr(items[0], "is_cuda", False) or kernels() is None or _intercepted():
         return None
-    return scan(items, differentiable and torch.is_grad_enabled())
+    want_grad = differentiable and torch.is_grad_enabled()
+    return tensors.scan(want_grad) if isinstance(tensors, TensorTable) else scan(items, want_grad)
 
 
 def _intercepted() -> bool:

@@ -16,53 +16,66 @@ How = Literal["sum", "mean", "max", "square"]
 
 BLOCK = 4096  # elements a program reads at once
 ACCUMULATORS = {torch.float32: tl.float32, torch.float64: tl.float64}
-# Since 3.3 the launcher of a compiled kernel takes constants too, as JITFunction.run passes them.
-RELAUNCH = tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 3)
+# From 3.3 on a compiled kernel is launched with its constants too, as JITFunction.run does (CompiledKernel.run).
+RELAUNCH = (3, 3) <= tuple(map(int, triton.__version__.split(".")[:2])) <= (3, 6)
 
 _compiled: dict[tuple[object, ...], Any] = {}
 
 
 def launch(
     kernel: Any,
+    variant: tuple[object, ...],
     grid: int,
-    first: Tensor,
-    arguments: tuple[object, ...],
+    tensors: tuple[Tensor, ...],
+    number: int,
     constants: dict[str, object],
     warps: int = 4,
 ) -> None:
-    """Triton's own look-up of the compiled kernel costs more than the launch: it is done once for each kind of call.
+    """Triton's own look-up of the compiled kernel costs more than the launch: it is done once for each variant.
 
-    Constants are in the order of the kernel's parameters. Tensors that are passed begin at allocations, hence are
-    aligned.
+    `variant` tells apart what is compiled anew: names, dtypes, the device. Tensors, a number and constants are in the
+    order of the kernel's parameters. Tensors begin at allocations, hence are aligned. Addresses are passed instead of
+    them: for a tensor, the launcher asks the driver what it is.
     """
-    types = (x.dtype if isinstance(x, Tensor) else type(x) for x in arguments)
-    key = (kernel.__name__, first.get_device(), first.dtype, *types, *constants.values())
-    if (compiled := _compiled.get(key)) is not None:
-        compiled[grid, 1, 1](first, *arguments, *constants.values())
+    if (compiled := _compiled.get(variant)) is not None:
+        addresses = [tensor.data_ptr() for tensor in tensors]
+        stream = torch._C._cuda_getCurrentRawStream(tensors[0].get_device())
+        how = (compiled.function, compiled.packed_metadata, None, None, None)  # no hooks of Triton's own profiler
+        compiled.run(grid, 1, 1, stream, *how, *addresses, number, *constants.values())
         return
-    compiled = kernel[(grid,)](first, *arguments, **constants, num_warps=warps)
+    compiled = kernel[(grid,)](*tensors, number, **constants, num_warps=warps)
     if compiled is not None and RELAUNCH:  # None in Triton's interpreter
-        _compiled[key] = compiled
+        _compiled[variant] = compiled
 
 
 def reduce(plan: Plan, how: How, *, whole: bool = False, finite: bool = False) -> Tensor:
     """[tensors], or 0-d for the whole list; float32 or float64, bool for `finite` (of `how="max"`)."""
-    scan, dtype = plan.scan, plan.scan.accumulator
+    dtype, device = plan.dtype, plan.scan.device
     direct = plan.single and not whole
-    partials = torch.empty(plan.rows, dtype=dtype, device=scan.device)
-    constants = {"KIND": scan.kind, "HOW": how, "MEAN": direct and how == "mean", "ACC": ACCUMULATORS[dtype]}
-    launch(kernels.reduce_chunks, plan.rows, plan.table, (partials, plan.rows), {**constants, "BLOCK": BLOCK})
+    partials = torch.empty(plan.rows, dtype=dtype, device=device)
+    mean = direct and how == "mean"
+    variant: tuple[object, ...] = ("chunks", plan.kind, how, mean, dtype, device.index)
+    constants: dict[str, object] = {
+        "KIND": plan.kind,
+        "HOW": how,
+        "MEAN": mean,
+        "ACC": ACCUMULATORS[dtype],
+        "BLOCK": BLOCK,
+    }
+    launch(kernels.reduce_chunks, variant, plan.rows, (plan.table, partials), plan.rows, constants)
     if direct:
         return partials
-    out = torch.empty(() if whole else scan.count, dtype=torch.bool if finite else dtype, device=scan.device)
+    out = torch.empty(() if whole else plan.scan.count, dtype=torch.bool if finite else dtype, device=device)
+    variant = ("combine", how, finite, whole, dtype, device.index)
     constants = {
         "HOW": "max" if how == "max" else "sum",
         "FINISH": "finite" if finite else "mean" if how == "mean" else "",
         "WHOLE": whole,
         "BLOCK": BLOCK if whole else 256,
     }
-    arguments = (plan.bounds, plan.counts, out, plan.rows)
-    launch(kernels.combine, 1 if whole else scan.count, partials, arguments, constants, warps=8 if whole else 4)
+    tensors = (partials, plan.bounds, plan.counts, out)
+    grid, warps = (1, 8) if whole else (plan.scan.count, 4)
+    launch(kernels.combine, variant, grid, tensors, plan.rows, constants, warps)
     return out
 
 
@@ -72,6 +85,8 @@ def spread(plan: Plan, grads: Tensor, how: How) -> Tensor:
     flat = torch.empty(int(chunks.counts.sum()), dtype=DTYPES[scan.kind], device=scan.device)
     owners, offsets, counts = plan.upload([chunks.owners, chunks.offsets, chunks.counts])
     grads = grads.clone(memory_format=torch.contiguous_format)  # a view may begin anywhere
-    arguments = (owners, offsets, counts, grads, flat, 1 if grads.dim() else 0)
-    launch(kernels.spread_chunks, plan.rows, plan.table, arguments, {"HOW": how, "BLOCK": 1024})
+    variant = ("spread", how, flat.dtype, grads.dtype, scan.device.index)
+    tensors = (plan.table, owners, offsets, counts, grads, flat)
+    constants: dict[str, object] = {"HOW": how, "BLOCK": 1024}
+    launch(kernels.spread_chunks, variant, plan.rows, tensors, 1 if grads.dim() else 0, constants)
     return flat

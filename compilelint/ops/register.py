@@ -10,7 +10,7 @@ import importlib.util
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -106,6 +106,8 @@ def spread(grads: Tensor, tensors: Sequence[Tensor], counts: Sequence[int], dtyp
 
 # In Triton
 
+_passing = partial(plan, keep=False)
+
 
 def _scanned(tensors: Sequence[Tensor]) -> tuple[Scan, list[Tensor]]:
     """The tensors must live until the kernel is launched: some may be copies."""
@@ -118,17 +120,17 @@ def _scanned(tensors: Sequence[Tensor]) -> tuple[Scan, list[Tensor]]:
 
 def reduce_each_cuda(tensors: Sequence[Tensor], how: str) -> Tensor:
     found, _alive = _scanned(tensors)
-    return launch(plan, found, how)
+    return launch(_passing, found, how)
 
 
 def reduce_all_cuda(tensors: Sequence[Tensor]) -> Tensor:
     found, _alive = _scanned(tensors)
-    return launch(plan, found, "sum", whole=True)
+    return launch(_passing, found, "sum", whole=True)
 
 
 def all_finite_cuda(tensors: Sequence[Tensor]) -> Tensor:
     found, _alive = _scanned(tensors)
-    return launch(plan, found, "max", whole=True, finite=True)
+    return launch(_passing, found, "max", whole=True, finite=True)
 
 
 def spread_cuda(
@@ -141,7 +143,7 @@ def spread_cuda(
         rows[1::2] = array("q", (count | KINDS[dtype] << KIND_SHIFT for count in counts))
         found = Scan(bytearray(rows), len(counts), 1 << KINDS[dtype], grads.device)
     with on(found.device):
-        result: Tensor = kernels().spread(plan(found), grads, how)
+        result: Tensor = kernels().spread(_passing(found), grads, how)
     return result
 
 
