@@ -280,6 +280,17 @@ def test_the_native_scan_agrees(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) 
     odd: Any
     for odd in (torch.ones(3, 4).mT, torch.arange(3), torch.ones(1, dtype=torch.complex64).conj().imag, 3):
         assert pointers.scan([torch.ones(2), odd]) is None
+    sparse = torch.eye(2)
+    for odd in (sparse.to_sparse(), sparse.to_sparse_csr(), torch.ones(2).as_subclass(type("S", (torch.Tensor,), {}))):
+        assert pointers.scan([torch.ones(2), odd]) is None
+    seen = []
+
+    def look(tensor: Any) -> Any:
+        seen.append(native.loaded[0].scan([tensor], False))
+        return tensor.sum()
+
+    torch.func.vmap(look)(torch.ones(3, 2)), torch.func.grad(look)(torch.ones(3))
+    assert seen == [None, None]
     test_scan_asked_for_gradients()
 
 

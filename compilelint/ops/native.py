@@ -30,4 +30,4 @@ def build_native() -> None:
     """
     if not loaded:
         source = str(Path(__file__).with_name("scan.cpp"))
-        loaded.append(cpp_extension.load("compilelint_scan", [source], extra_cflags=["-O2"]))
+        loaded.append(cpp_extension.load("compilelint_scan", [source], extra_cflags=["-O3", "-DNDEBUG"]))

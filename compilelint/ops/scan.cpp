@@ -8,6 +8,7 @@
 #include <torch/csrc/autograd/python_variable.h>
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace {
 
@@ -29,7 +30,7 @@ struct Row {
 };
 
 // What it costs is cache misses: six lines a tensor, one behind the other. They are asked for some tensors ahead.
-void fetch_ahead(PyObject* list, Py_ssize_t i, Py_ssize_t count) {
+inline void fetch_ahead(PyObject* list, Py_ssize_t i, Py_ssize_t count) {
   constexpr Py_ssize_t objects = 24, tensors = 16, storages = 8;
   if (i + objects < count) {
     __builtin_prefetch(PyList_GET_ITEM(list, i + objects));
@@ -49,24 +50,35 @@ void fetch_ahead(PyObject* list, Py_ssize_t i, Py_ssize_t count) {
   }
 }
 
-// False where the tensor isn't plain.
-bool read(PyObject* item, bool want_grad, Row& row, c10::Device& device) {
-  static constexpr c10::DispatchKeySet odd(
-      {c10::DispatchKey::Negative, c10::DispatchKey::Python, c10::DispatchKey::FuncTorchBatched,
-       c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Functionalize});
+std::uint64_t bits(std::initializer_list<c10::DispatchKey> keys) {
+  return c10::DispatchKeySet(keys).raw_repr();
+}
+
+const std::uint64_t dense = bits({c10::DispatchKey::Dense});
+const std::uint64_t odd = bits(
+    {c10::DispatchKey::Negative, c10::DispatchKey::Python, c10::DispatchKey::FuncTorchBatched,
+     c10::DispatchKey::FuncTorchGradWrapper, c10::DispatchKey::Functionalize});
+
+// False where the tensor isn't plain. Reads the fields: torch's own accessors are calls that aren't inlined here.
+inline bool read(PyObject* item, bool want_grad, Row& row, c10::Device& device) {
+  constexpr std::int64_t sizes[] = {4, 2, 2, 8};
   if (!THPVariable_CheckExact(item)) {
     return false;
   }
   const at::Tensor& tensor = THPVariable_Unpack(item);
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if ((impl->key_set().raw_repr() & (dense | odd)) != dense || !impl->unsafe_storage()) {
+    return false;
+  }
   const int kind = kind_of(tensor.scalar_type());
-  if (kind < 0 || impl->layout() != c10::kStrided || !impl->has_storage() || impl->key_set().has_any(odd) ||
-      !tensor.is_contiguous() || (want_grad && tensor.requires_grad())) {
+  if (kind < 0 || !tensor.is_contiguous() || (want_grad && tensor.requires_grad())) {
     return false;
   }
   device = tensor.device();
-  row.address = reinterpret_cast<std::int64_t>(tensor.const_data_ptr());
-  row.word = tensor.numel() | (static_cast<std::int64_t>(kind) << kind_shift);
+  const std::int64_t count = tensor.numel();
+  const auto start = reinterpret_cast<std::int64_t>(impl->unsafe_storage().data());
+  row.address = count == 0 ? 0 : start + impl->storage_offset() * sizes[kind];
+  row.word = count | (static_cast<std::int64_t>(kind) << kind_shift);
   return true;
 }
 
