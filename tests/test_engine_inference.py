@@ -1400,6 +1400,19 @@ CASES = {
             reveal(other[i, i])  # tensor
             reveal(other[mask])  # tensor dynamic
         """,
+    "what unknown functions make of tensors": """
+        def f(x: Tensor, norm, other, n: int):
+            d = norm(x / 2)
+            reveal(d)  # ?
+            reveal(d.mean())  # ?
+            reveal(d.abs())  # tensor
+            reveal(norm(x).clamp(min=0))  # tensor
+            reveal(norm(n).abs())  # ?
+            reveal(other.abs())  # ?
+            y = norm(x)
+            y = norm(n)
+            reveal(y.abs())  # ?
+        """,
     "numbers that NumPy makes of Python's": """
         def f(n: int, x: Tensor, unknown):
             reveal(np.sqrt(n))  # tensor numpy cpu 0d constant

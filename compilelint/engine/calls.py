@@ -9,7 +9,7 @@ from dataclasses import replace
 from compilelint.engine.events import Call, Convert, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry, Summary
-from compilelint.engine.usage import READS, shows_tensor, takes_tensor
+from compilelint.engine.usage import OF_TENSORS, READS, shows_tensor, takes_tensor
 from compilelint.engine.values import (
     BATCH,
     ITERATED,
@@ -45,6 +45,9 @@ from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
 HOOKS = objects.FORWARD_HOOKS | objects.BACKWARD_HOOKS
+
+
+MADE_OF = "is made of a tensor by a function that isn't known"
 
 
 def _is_no_tensor(value: Value | None) -> bool:
@@ -106,7 +109,7 @@ class Calls(Frame):
                 callee = Method(func.attr, Instance(None, "torch.nn.Module"))
             elif not isinstance(self.peek(func.value), Unknown):
                 pass
-            elif shows_tensor(node, func):
+            elif shows_tensor(node, func) or (func.attr in OF_TENSORS and self._made_of_tensor(func.value)):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
             elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
                 tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
@@ -129,6 +132,11 @@ class Calls(Frame):
         if path is not None:
             self.bind(path, tensor)
         return tensor
+
+    def _made_of_tensor(self, node: ast.expr) -> bool:
+        """Whether a value nobody knows is what an unknown function made of a tensor: no table, no text."""
+        origin = self.peek(node).origin
+        return origin is not None and origin.why == MADE_OF
 
     def arguments(self, node: ast.Call) -> Arguments:
         args: list[Value] = []
@@ -186,7 +194,8 @@ class Calls(Frame):
                 ]
                 return join_all(found) if found else UNKNOWN
         self._callbacks(arguments, node)
-        return UNKNOWN
+        given = next((v for v in arguments.args if isinstance(v, Tensor)), None)
+        return UNKNOWN if given is None else Unknown(origin=self.origin(node, MADE_OF, given))
 
     # -- into the project --------------------------------------------------------------------------------------------
 

@@ -25,6 +25,10 @@ PROOF = frozenset(
     """backward detach unsqueeze masked_fill contiguous view_as type_as expand_as new_zeros new_ones new_tensor new_full
     new_empty index_select bool long element_size is_floating_point""".split()
 ) | frozenset(name for name in TENSOR_ONLY if name.endswith("_"))
+# … of what an unknown function made of a tensor: no array has these methods
+OF_TENSORS = TENSOR_ONLY - frozenset("storage new unfold".split()) | frozenset(
+    ("abs", "exp", "sqrt", "square", "pow", "neg")
+)
 # methods that take `dim`, which arrays and data frames call `axis`
 REDUCED = frozenset(
     """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
