@@ -1400,6 +1400,39 @@ CASES = {
             reveal(other[i, i])  # tensor
             reveal(other[mask])  # tensor dynamic
         """,
+    "imports by name": """
+        import importlib
+
+        class Missing:
+            def __call__(self, *args):
+                raise ImportError
+
+            def __getattr__(self, name):
+                raise ImportError(name)
+
+        def optional(module, name=""):
+            try:
+                found = importlib.import_module(module)
+                if name:
+                    found = getattr(found, name)
+            except ImportError:
+                return Missing(), False
+            return found, True
+
+        functional, known = optional("torch.nn.functional")
+        softplus, _ = optional("torch.nn.functional", name="softplus")
+        others = [optional(name) for name in "abcdefghi"]
+        late, _ = optional("torch.linalg", name="inv")
+        dynamic, _ = optional(str(others))
+
+        def f(x: Tensor, unknown):
+            reveal(functional.relu(x))  # tensor
+            reveal(softplus(x))  # tensor
+            reveal(late(x))  # tensor
+            reveal(dynamic(x))  # ?
+            reveal(importlib.import_module(unknown))  # ?
+            reveal(__import__("torch.nn").nn.functional.relu(x))  # tensor
+        """,
     "what unknown functions make of tensors": """
         def f(x: Tensor, norm, other, n: int):
             d = norm(x / 2)

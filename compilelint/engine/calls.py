@@ -14,6 +14,7 @@ from compilelint.engine.values import (
     BATCH,
     ITERATED,
     LOADER,
+    NEVER,
     OUTPUT,
     UNKNOWN,
     Class,
@@ -192,6 +193,7 @@ class Calls(Frame):
                     for option in callee.options
                     if not (isinstance(option, Const) and option.value is None)
                 ]
+                found = [value for value in found if value is not NEVER]
                 return join_all(found) if found else UNKNOWN
         self._callbacks(arguments, node)
         given = next((v for v in arguments.args if isinstance(v, Tensor)), None)
@@ -479,7 +481,17 @@ class Calls(Frame):
             return found
         if value is not None:
             return value
+        getter = self.engine.method(info, "__getattr__")
+        if getter is not None and self._raises(Function(getter, bound=instance), name, node):
+            return NEVER
         return objects.attribute(self, instance, name, node)
+
+    def _raises(self, getter: Function, name: str, node: ast.AST) -> bool:
+        """Whether `__getattr__` does nothing but raise: a stand-in for what is not installed."""
+        body = getter.info.node.body
+        if not isinstance(body, list) or not isinstance(body[-1], ast.Raise) or len(body) > 2:
+            return False
+        return self.call_function(getter, Arguments([Const(name)], {}, False, None), node) is NEVER
 
     def container_attribute(self, base: Value, name: str) -> Value:
         if isinstance(base, Seq) and base.items is not None and len(base.items) == 2 and name in ("values", "indices"):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from compilelint.engine.annotations import annotated
 from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
-from compilelint.engine.facts import is_generator
+from compilelint.engine.facts import imports_by_name, is_generator
 from compilelint.engine.scope import Scope
 from compilelint.engine.summary import Edge, Entry, Summary
 from compilelint.engine.usage import scan
@@ -44,6 +44,7 @@ from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
 
 MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
+MAX_IMPORT_CONTEXTS = 400  # the same for a function that imports what it is given the name of
 MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of the outer one
 MAX_RECURSION = 3  # times that one function may stand on the stack of calls
 MAX_CALL_DEPTH = 14  # nested interpretation of calls
@@ -520,7 +521,7 @@ class Engine:
         if function.closure is None and self.depth >= MAX_CALL_DEPTH:
             self.hit("call depth")
             return self._generic.get(info) or Summary(info.module, info, arguments)
-        if not generic and len(contexts) >= (MAX_CONTEXTS if function.closure is None else MAX_CLOSURE_CONTEXTS):
+        if not generic and len(contexts) >= MAX_CONTEXTS and len(contexts) >= self._most_contexts(function):
             self.hit("contexts")
             return self.generic(info) if function.closure is None else Summary(info.module, info, arguments)
         if self.depth >= MAX_CALL_DEPTH * 2:
@@ -534,6 +535,11 @@ class Engine:
         else:
             self._take_signature(found)
         return found
+
+    def _most_contexts(self, function: Function) -> int:
+        if function.closure is not None:
+            return MAX_CLOSURE_CONTEXTS
+        return MAX_IMPORT_CONTEXTS if imports_by_name(function.info.node) else MAX_CONTEXTS
 
     def top_level(self, module: Module) -> Summary:
         """A module's own statements."""
@@ -556,9 +562,11 @@ class Engine:
     def _take_signature(self, summary: Summary) -> None:
         """Judge a function by what it is annotated to return, where nothing better is known."""
         info = summary.info
-        if info is not None and not isinstance(info.node, ast.Lambda) and isinstance(summary.returns, Unknown):
-            scope = self.scope(info.module)
-            summary.returns = annotated(info.node.returns, scope, str(info.module.path), info.node.returns)
+        node = info.node if info is not None else None
+        if info is None or node is None or isinstance(node, ast.Lambda) or node.returns is None:
+            pass
+        elif isinstance(summary.returns, Unknown):
+            summary.returns = annotated(node.returns, self.scope(info.module), str(info.module.path), node.returns)
         summary.done = True
 
     def _interpret(self, summary: Summary) -> None:

@@ -13,6 +13,7 @@ from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
     BATCH,
     DRAWN,
+    NEVER,
     NONE,
     OUTPUT,
     UNKNOWN,
@@ -105,6 +106,7 @@ class Expressions(Calls):
                     for option in base.options
                     if not (isinstance(option, Const) and option.value is None)
                 ]
+                found = [value for value in found if value is not NEVER]
                 return join_all(found) if found else UNKNOWN
             case Function() | Unknown():
                 return UNKNOWN

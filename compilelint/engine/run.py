@@ -12,6 +12,7 @@ from compilelint.engine.frame import Env
 from compilelint.engine.narrow import narrow
 from compilelint.engine.values import (
     BATCH,
+    NEVER,
     NONE,
     OUTPUT,
     UNKNOWN,
@@ -68,7 +69,7 @@ class Run(Expressions):
         if self.env is not None:
             self.last_env = self.env
         if self.returned is None:
-            return end if end is not None else UNKNOWN
+            return end if end is not None else NEVER
         return self.returned if end is None else join(self.returned, end)
 
     # -- control flow --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import builtins
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Value, join
+from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Seq, Value, join
 from compilelint.models.names import canonical
 from compilelint.source.module import Module
 
@@ -22,6 +22,16 @@ def _is_overload(statement: ast.AST) -> bool:
     if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     return any(ast.unparse(d).rpartition(".")[2] in ("overload", "_overload") for d in statement.decorator_list)
+
+
+def _unpacked(target: ast.Tuple, name: str, value: Value) -> Value:
+    """What `name` is given by `target = value`, `a, b = f()`."""
+    names = [element.id if isinstance(element, ast.Name) else None for element in target.elts]
+    if not isinstance(value, Seq) or any(isinstance(element, ast.Starred) for element in target.elts):
+        return UNKNOWN
+    if value.items is None or len(value.items) != len(names) or name not in names:
+        return UNKNOWN
+    return value.items[names.index(name)]
 
 
 class Scope:
@@ -139,6 +149,8 @@ class Scope:
                 for target in statement.targets:
                     if isinstance(target, ast.Name) and target.id == name:
                         return self.engine.evaluate(value, self.module)
+                    if isinstance(target, ast.Tuple):
+                        return _unpacked(target, name, self.engine.evaluate(value, self.module))
         return UNKNOWN
 
     def imports(self, statement: ast.Import | ast.ImportFrom) -> list[tuple[str, Value]]:

@@ -218,6 +218,7 @@ LOADER = "is a DataLoader"  # why of the origin of every DataLoader
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
 UNKNOWN = Unknown()
+NEVER = Unknown()  # what a call gives that always raises
 NONE = Const(None)
 MAX_OPTIONS = 5
 MAX_DEPTH = 4

@@ -765,6 +765,14 @@ def _drawn(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Scalar(kind, Flow.DATA, origin=run.origin(node, DRAWN))
 
 
+@handles("importlib.import_module", "__import__")
+def _import(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    module = arguments.args[0] if arguments.args else UNKNOWN
+    if not isinstance(module, Const) or not isinstance(module.value, str) or module.value.startswith("."):
+        return UNKNOWN
+    return run.engine.namespace(module.value.partition(".")[0] if name == "__import__" else module.value)
+
+
 @handles("logging.getLogger")
 def _logger(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, "logging.Logger")
