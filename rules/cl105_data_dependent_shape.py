@@ -73,7 +73,7 @@ rule = Rule(
 )
 
 COUNTED = words("nonzero argwhere masked_select unique unique_consecutive bincount combinations")
-NMS = ("torchvision.ops.nms", "torchvision.ops.boxes.nms", "torchvision.ops.batched_nms", "torch.ops.torchvision.nms")
+NMS = ("torchvision.ops.nms", "torchvision.ops.batched_nms", "torch.ops.torchvision.nms")
 OTHERS = ("torch.nn.functional.ctc_loss", "torch.ctc_loss", "torch.linalg.lstsq", *NMS)
 NUMPY = ("numpy.nonzero", "numpy.argwhere", "numpy.flatnonzero", "numpy.unique", "numpy.bincount")
 HINT = "keep the shape: use a mask, or pass the size"

@@ -116,3 +116,14 @@ def test_fixable_is_the_least_safe_fix() -> None:
     declared = {rule.code: rule.fixable for rule in registry.all_rules() if rule.fixable is not None}
     assert least == declared
     assert {code_of(path) for path in FIXED} <= set(declared)
+
+
+@pytest.mark.parametrize("source", ["torchvision.ops", "torchvision.ops.boxes"])
+def test_suppression_of_boxes_counts_what_it_keeps(tmp_path: Path, source: str) -> None:
+    file = tmp_path / "detect.py"
+    file.write_text(
+        f"import torch\nfrom {source} import batched_nms\n\n\n@torch.compile\n"
+        "def keep(boxes: torch.Tensor, scores: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:\n"
+        "    return boxes[batched_nms(boxes, scores, ids, 0.5)]\n"
+    )
+    assert [(f.code, f.span.line) for f in api.check([file], Settings()).findings] == [("CL105", 7)]

@@ -38,6 +38,7 @@ _PATTERNS = (
     (re.compile(r"^torch\.optim\.(?!lr_scheduler\.)[a-z_0-9]+\.([A-Z]\w*)$"), r"torch.optim.\1"),
     (re.compile(r"^torch\.(?:functional|_C\._nn|_C\._VariableFunctions|_refs)\.(\w+)$"), r"torch.\1"),
     (re.compile(r"^torch\.nn\.utils\.(?:clip_grad|convert_parameters)\.(\w+)$"), r"torch.nn.utils.\1"),
+    (re.compile(r"^torchvision\.ops\.\w+\.(\w+)$"), r"torchvision.ops.\1"),
     (re.compile(r"^torch\.cuda\.(?:random|memory|streams|graphs)\.(\w+)$"), r"torch.cuda.\1"),
     (re.compile(r"^torch\.random\.(\w+)$"), r"torch.random.\1"),
     (re.compile(r"^(?:numpy)\.(?:core|_core|lib)\.\w+\.(\w+)$"), r"numpy.\1"),
