@@ -1254,7 +1254,7 @@ CASES = {
             reveal(torch.where(m)[0])  # tensor int 1d dynamic
             reveal(x.unique().numel())  # int data
             reveal(torch.equal(x, x))  # bool data
-            reveal(x in xs)  # bool data
+            reveal(x in xs)  # tensor bool 0d
             reveal(math.sqrt(x))  # float data
             reveal(round(x.item()))  # int data
             reveal(x.is_contiguous())  # bool
