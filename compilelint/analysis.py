@@ -31,6 +31,7 @@ from compilelint.finding import (
     TraceStep,
     one_per_site,
 )
+from compilelint.givenup import without_given_up
 from compilelint.models import tables
 from compilelint.resumed import without_resumed
 from compilelint.sdk import Report, Rule
@@ -120,7 +121,9 @@ class Analyser:
         for summary in self.engine.summaries():
             if str(summary.module.path) in ours and not is_template(summary.module.path):
                 found.extend(self._findings(summary, regions, build_fixes))
-        self.result.findings = one_per_site(without_resumed(found, self._numbers, self._by_path))
+        self.result.findings = one_per_site(
+            without_given_up(without_resumed(found, self._numbers, self._by_path), self._by_path)
+        )
         self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
         if self.project.left_out:

@@ -5,7 +5,7 @@ Reports, in compiled code, a call of a recurrent module of torch.
 
 ## Why it costs
 Dynamo doesn't trace these modules by default: the function that calls one isn't compiled at all. Nothing else of it
-is fused.
+is fused. What would break the graph behind the call is not reported: Dynamo does not arrive there.
 
 ## Example
     def forward(self, x):
@@ -28,9 +28,10 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Instance, Report, Rule, cost
+from compilelint.sdk import Call, Context, Instance, Report, Rule
 
 rule = Rule("CL126", "recurrent-module", effects=("graph-break",), gb_types=("Attempted to wrap RNN, GRU, or LSTM",))
 
@@ -42,13 +43,18 @@ CALLS = tuple(f"{kind}.{method}" for kind in KINDS for method in ("__call__", "f
 def flattened(event: Call, ctx: Context) -> Iterator[Report]:
     module = event.receiver
     if ctx.compiled and isinstance(module, Instance) and module.external in [f"torch.nn.{kind}" for kind in KINDS]:
-        message = f"`{ctx.source(event.node)}` reaches for a recurrent module: {cost(event, ctx)}"
+        message = f"`{ctx.source(event.node)}` reaches for a recurrent module: {given_up(ctx)}"
         yield Report(event.node, message, because=module, hint="call it once, before compiling")
 
 
 @rule.on(Call, *(f"torch.nn.{call}" for call in CALLS), *(f"torch.nn.modules.rnn.{call}" for call in CALLS))
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled:
-        message = f"`{ctx.source(event.node)}` runs a recurrent module: {cost(event, ctx)}"
+        message = f"`{ctx.source(event.node)}` runs a recurrent module: {given_up(ctx)}"
         hint = "compile the parts around it, or set `torch._dynamo.config.allow_rnn`"
         yield Report(event.node, message, because=event.receiver, hint=hint)
+
+
+def given_up(ctx: Context) -> str:
+    name = ctx.function.name if isinstance(ctx.function, ast.FunctionDef) else "the function"
+    return f"Dynamo gives up the frame of `{name}`, what is not compiled by then runs eagerly"

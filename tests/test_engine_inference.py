@@ -6,6 +6,24 @@ import pytest
 from interpreted import check
 
 CASES = {
+    # -- alternatives ------------------------------------------------------------------------------------------------
+    "unpacking a tuple or something else": """
+        def both(x: Tensor, lengths: list[int], pair: bool):
+            return (x, lengths) if pair else x
+
+        def f(x: Tensor, n: list[int], pair: bool):
+            a, b = both(x, n, pair)
+            reveal(b)  # list[int, ...]
+        """,
+    "a test for a class that nobody knows": """
+        from elsewhere import Listy
+
+        def f(t: list[Tensor], u: list[Tensor]):
+            if isinstance(t, (Tensor, Missing)):
+                reveal(t)  # ?
+            if isinstance(u, (list, Missing)):
+                reveal(u)  # list[tensor, ...]
+        """,
     # -- hooks -------------------------------------------------------------------------------------------------------
     "what hooks are given": """
         def plain(module, args, output):

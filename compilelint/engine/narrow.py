@@ -206,7 +206,12 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
             out.values[path] = _instance_of(run, kinds[0], node)
         return
     kept = tuple(v for v in options(value) if (is_a(run, v, kinds)) in (truth, None))
-    if not kept:
+    if truth and any(isinstance(kind, Unknown) for kind in kinds):
+        # a list that passes as a class that nobody knows is no plain list
+        kept = tuple(v if is_a(run, v, kinds) or not isinstance(v, Seq | Map | Scalar) else UNKNOWN for v in kept)
+    if any(isinstance(v, Unknown) for v in kept):
+        out.values[path] = UNKNOWN
+    elif not kept:
         out.dead = True
     else:
         out.values[path] = (

@@ -24,9 +24,11 @@ from compilelint.engine.values import (
     Map,
     Seq,
     Tensor,
+    Union,
     Unknown,
     Value,
     join,
+    join_all,
     tensor_of,
 )
 from compilelint.models import operators, tensors
@@ -434,6 +436,10 @@ class Run(Expressions):
 
     def _unpack(self, elements: list[ast.expr], value: Value, target: ast.AST) -> None:
         star = next((i for i, e in enumerate(elements) if isinstance(e, ast.Starred)), None)
+        if isinstance(value, Union) and star is None:
+            # of a tuple of just as many, or something else, the tuple is meant
+            fitting = [v for v in value.options if isinstance(v, Seq) and len(v.items or ()) == len(elements)]
+            value = join_all(fitting) if fitting else value
         if isinstance(value, Seq) and value.items is not None:
             items = value.items
             if star is None and len(items) == len(elements):

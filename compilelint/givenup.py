@@ -1,0 +1,41 @@
+"""What stands behind a recurrent module in its function: Dynamo gives the frame up there and traces none of it.
+
+Measured on torch 2.11 to 2.14 with `torch._dynamo.config.allow_rnn` off, its default: where the frame first touches an
+RNN, GRU or LSTM, "Attempted to wrap RNN, GRU, or LSTM" is raised as a skip of the frame (torch/_dynamo/variables/builder.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+
+from compilelint.finding import Finding
+from compilelint.source.module import Module
+
+GIVES_UP = "Attempted to wrap RNN, GRU, or LSTM"
+
+
+def without_given_up(findings: Iterable[Finding], modules: Mapping[str, Module]) -> Iterator[Finding]:
+    """The findings, but for breaks, and nothing else, at which Dynamo does not arrive."""
+    found = list(findings)
+    untraced: dict[str, list[range]] = {}
+    for finding in found:
+        if GIVES_UP in finding.gb_types and finding.span.path in modules:
+            lines = _behind(modules[finding.span.path], finding.statement_line)
+            untraced.setdefault(finding.span.path, []).append(lines)
+    for finding in found:
+        ranges = untraced.get(finding.span.path, ())
+        if finding.effects != ("graph-break",) or not any(finding.statement_line in lines for lines in ranges):
+            yield finding
+
+
+def _behind(module: Module, line: int) -> range:
+    """The lines of the statements that follow the one at `line` in its block."""
+    for node in ast.walk(module.tree):
+        for _, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                for statement in block:
+                    if statement.lineno == line and not isinstance(statement, ast.FunctionDef):
+                        end = block[-1].end_lineno or block[-1].lineno
+                        return range((statement.end_lineno or line) + 1, end + 1)
+    return range(0)
