@@ -1,7 +1,7 @@
 """What stands behind a recurrent module in its function: Dynamo gives the frame up there and traces none of it.
 
-Measured on torch 2.11 to 2.14 with `torch._dynamo.config.allow_rnn` off, its default: where the frame first touches an
-RNN, GRU or LSTM, "Attempted to wrap RNN, GRU, or LSTM" is raised as a skip of the frame (torch/_dynamo/variables/builder.py).
+With `torch._dynamo.config.allow_rnn` off, its default: where a frame first touches an RNN, GRU or LSTM, "Attempted to
+wrap RNN, GRU, or LSTM" skips the frame, or what is left of it (torch/_dynamo/variables/builder.py, seen on 2.13).
 """
 
 from __future__ import annotations

@@ -210,9 +210,6 @@ def call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.
         shape = attribute(run, tensor, "shape", node)
         assert isinstance(shape, Seq)
         return shape.element if arguments.args or arguments.kwargs else shape
-    if name == "register_hook" and arguments.args:
-        gradient = Tensor(tensor.device, tensor.dtype, tensor.rank, origin=run.origin(node, "is a gradient", tensor))
-        run.call_back(arguments.args[0], [gradient], node)
     if name in ("backward", "register_hook", "record_stream", "register_post_accumulate_grad_hook"):
         return NONE
     if name in ("storage", "untyped_storage", "type") and not arguments.args:
