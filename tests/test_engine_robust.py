@@ -10,6 +10,7 @@ import sysconfig
 import textwrap
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -494,3 +495,20 @@ def test_relative_paths_are_one_module(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(package)
     found = api.check([Path()], Settings()).findings
     assert [(f.span.path, f.span.line, f.region.kind) for f in found] == [("b.py", 5, "compiled")]
+
+
+NAMESPACED = {
+    "acme/vision/__init__.py": "",
+    "acme/vision/ops.py": "import torch\n\n\ndef g(x):\n    return x if x.sum() > 0 else -x\n",
+    "acme/model.py": ("import torch\nfrom acme.vision.ops import g\n\n\ndef f(x: torch.Tensor):\n    return g(x)\n"),
+}
+
+
+@pytest.mark.parametrize("named", ["acme", "."])
+def test_folders_without_an_init_are_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    for name, text in NAMESPACED.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    found = api.check([Path(named)], replace(Settings(), roots=("acme.model:f",))).findings
+    assert [(f.span.path, f.span.line, f.region.kind) for f in found] == [("acme/vision/ops.py", 5, "compiled")]

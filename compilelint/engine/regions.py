@@ -52,7 +52,9 @@ class Regions:
         self._setup = _setup_only(summaries, engine.references, hooks)
         self._rare = _rarely_called(summaries)
         forwards = self._forward_roots(summaries)
-        split_roots = self._compiled_roots(summaries, set(roots), fullgraph=False)
+        parted = (root.partition(":") for root in roots)
+        named = {f"{engine.project.own_name(module)}:{name}" for module, _, name in parted}
+        split_roots = self._compiled_roots(summaries, named, fullgraph=False)
         self._spread("compiled", split_roots + (forwards if modules else []))
         split = set(self.regions)
         self._spread("compiled", self._compiled_roots(summaries, set(), fullgraph=True))

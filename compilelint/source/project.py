@@ -17,6 +17,7 @@ __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "par
 
 MAX_DEPTH = 900  # nesting that ast can still walk in Python
 MAX_INSTALLED = 300  # modules of installed packages that are parsed
+MAX_NAMESPACE = 3  # namespace packages in one another
 
 
 class SourceError(Exception):
@@ -117,6 +118,7 @@ class Project:
 
     def find(self, name: str) -> Module | None:
         """The module of that import name in the project or, where followed, installed; None for what lies outside."""
+        name = self.own_name(name)
         if name not in self._modules:
             path = self._locate(name)
             if path is not None:
@@ -127,14 +129,25 @@ class Project:
 
     def has(self, name: str) -> bool:
         """Whether `find` would look into a file for that name."""
+        name = self.own_name(name)
         return self._modules.get(name) is not None or (
             self._locate(name) is not None or (not self.owns(name) and self._locate_installed(name) is not None)
         )
 
     def owns(self, name: str) -> bool:
         """Whether an import name belongs to the project, be it parsable or not."""
-        top = name.partition(".")[0]
+        top = self.own_name(name).partition(".")[0]
         return top in self._roots or self._locate(top) is not None
+
+    def own_name(self, name: str) -> str:
+        """An import name as our files are named: without the namespace packages, folders that have no `__init__.py`."""
+        parts = name.split(".")
+        if len(parts) > 1 and parts[0] not in self._roots:
+            for depth in range(1, min(len(parts), MAX_NAMESPACE + 1)):
+                root = self._roots.get(parts[depth])
+                if root is not None and root.absolute().parts[-depth:] == tuple(parts[:depth]):
+                    return ".".join(parts[depth:])
+        return name
 
     def _locate(self, name: str) -> Path | None:
         """The file of one of the project's modules."""
