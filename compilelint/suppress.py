@@ -88,6 +88,8 @@ def _parse(comment: str, line: int, column: int) -> list[Suppression]:
                 here.malformed = f"`{bad[0]}` is not a rule's code or name" if bad else "the brackets are empty"
         else:
             here.text = comment[match.start() : match.start("body") + parsed.end()]
+            if _CODE.match(reason := body[parsed.end() :].lstrip(" :=([-")):
+                here.malformed = f"codes stand in brackets: `ignore[{reason[:5]}]`"
         found.append(here)
     for match in _NOQA.finditer(comment):
         codes = tuple(code.upper() for code in re.split(r"[\s,]+", match["codes"]))

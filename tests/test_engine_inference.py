@@ -32,6 +32,9 @@ CASES = {
         def pre(module, args, kwargs):
             reveal("mask" in kwargs)  # bool
 
+        def backward(module, grad_in, grad_out):
+            reveal(grad_out[0])  # ? / tensor
+
         def whole(module, args, kwargs, output):
             reveal(output)  # ? / tensor float
 
@@ -40,6 +43,7 @@ CASES = {
                 super().__init__()
                 other.register_forward_hook(plain)
                 other.register_forward_pre_hook(pre, with_kwargs=True)
+                other.register_full_backward_hook(backward)
                 self.layer = nn.Linear(1, 1)
                 self.layer.register_forward_hook(whole, with_kwargs=True)
         """,

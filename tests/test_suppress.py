@@ -91,6 +91,7 @@ def test_unreadable_files_can_not_be_suppressed() -> None:
         ("# compilelint: ignore[CL999, CL101]", "Suppression without effect: unknown `CL999`, unused `CL101`"),
         ("# compilelint: ignore", "Unused suppression: nothing is found here"),
         ("# compilelint: ignore[]", "Suppression can't be read: the brackets are empty"),
+        ("# compilelint: ignore CL101", "Suppression can't be read: codes stand in brackets: `ignore[CL101]`"),
         ("# compilelint: ignore[no]", "Suppression can't be read: `no` is not a rule's code or name"),
         ("# compilelint: ignroe[CL101]", "Suppression can't be read: expected `ignore` or `ignore[CODES]`"),
     ],

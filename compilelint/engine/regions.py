@@ -182,7 +182,7 @@ class Regions:
             for summary in summaries
             if summary.info is not None
             and summary.info not in self._setup
-            and (takes_tensors(summary) or makes_tensors(summary))
+            and (takes_tensors(summary) or makes_tensors(summary) or summary.body.trains)
         ]
 
 

@@ -28,6 +28,8 @@ def place(text: str) -> Place:
     if match is None or not int(match[2]) or not int(match[3]):
         raise UsageProblem(f'--explain-value: expected FILE:LINE:COLUMN, counted from 1, got "{text}"')
     found = Place(Path(match[1]), int(match[2]), int(match[3]))
+    if found.path.suffix == ".ipynb":
+        raise UsageProblem(f"--explain-value: {found.path}: notebooks are not read")
     if not found.path.is_file():
         raise UsageProblem(f"--explain-value: {found.path}: {'not a file' if found.path.exists() else 'no such file'}")
     return found

@@ -302,6 +302,9 @@ def hook(run: Calls, owner: Instance | Tensor, name: str, arguments: Arguments, 
 
 def _hook_arguments(run: Calls, instance: Instance, name: str, arguments: Arguments, node: ast.AST) -> list[Value]:
     """What a module's hook is given: the module, its arguments, its output."""
+    if name in BACKWARD_HOOKS:
+        gradients = Seq("tuple", None, Tensor(origin=run.origin(node, "is given gradients")))
+        return [instance, gradients, gradients]
     given: list[Value] = [instance, UNKNOWN]
     if "with_kwargs" in arguments.kwargs:
         given.append(Map(None, Scalar("str"), UNKNOWN))
