@@ -199,8 +199,9 @@ class Analyser:
                         finding = self._finding(rule, report, event, context, summary)
                         if finding is not None:
                             finding = self._built(finding, report, event, summary) if build_fixes else finding
-                            if report.number and report.because is not None and report.because.origin is not None:
-                                self._numbers[id(finding)] = report.because.origin
+                            number = report.because if report.number else None
+                            if isinstance(number, Tensor) and number.rank in (0, None) and number.origin is not None:
+                                self._numbers[id(finding)] = number.origin
                             yield finding
                 except Exception as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"

@@ -69,7 +69,7 @@ rule = Rule(
 )
 
 ALL, FIRST, REST = (0, None), (0, 1), (1, None)  # which positional arguments are numbers: start, stop
-MAKERS = "zeros ones empty rand randn arange eye randperm hann_window tril_indices triu_indices"
+MAKERS = "zeros ones empty rand randn randint arange eye randperm hann_window tril_indices triu_indices"
 METHODS = {
     ALL: "view reshape expand repeat tile new_zeros new_ones new_empty topk kthvalue split chunk roll tril triu narrow"
     " unfold diagonal unsqueeze flip transpose permute unflatten softmax cumsum",
@@ -92,8 +92,8 @@ NUMBERS = {
     for name in names.split()
 }
 KEYWORDS = words(
-    "negative_slope eps threshold size steps end start k dim alpha value sections length diagonal num_classes n shifts"
-    " p"
+    "negative_slope eps threshold low high size steps end start k dim alpha value sections length diagonal num_classes n"
+    " shifts p"
 )
 SCALED = words("add sub add_ sub_ addcmul addcdiv")
 
@@ -114,7 +114,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 
 
 def computed(values: Sequence[Value]) -> Value | None:
-    """The 0-d tensor among them that the region computes last, sizes given as a tuple opened."""
+    """The tensor of one element among them that the region computes last, sizes given as a tuple opened."""
     found: list[Value] = []
     for value in values:
         for item in value.items or () if isinstance(value, Seq) else (value,):
@@ -123,7 +123,8 @@ def computed(values: Sequence[Value]) -> Value | None:
             known = is_input(item) and tensor is not None and tensor.dtype != "float"
             if tensor is None or tensor.constant or tensor.kind not in ("", "numpy") or known:
                 continue
-            if tensor.rank in (0, None):
+            # of one element, or torch would raise
+            if tensor.rank in (0, None) or (tensor.rank == 1 and tensor.kind == ""):
                 found.append(item)
     return max(found, key=lambda v: getattr(v.origin.node, "lineno", 0) if v.origin is not None else 0, default=None)
 

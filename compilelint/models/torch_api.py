@@ -212,7 +212,7 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
     source = arguments.args[0] if arguments.args else None
     made = tensor_of(source) if source is not None else None
     rank: int | None = None
-    constant = all(isinstance(v, Const) for v in arguments.args)
+    constant = not last.startswith("rand") and all(isinstance(v, Const) for v in arguments.args)
     if last in ("as_tensor", "asarray", "from_numpy") and made is not None and "device" not in arguments.kwargs:
         return Tensor(
             Device.CPU if made.kind == "numpy" else made.device, dtype or made.dtype, made.rank,
