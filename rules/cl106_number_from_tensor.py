@@ -92,8 +92,8 @@ NUMBERS = {
     for name in names.split()
 }
 KEYWORDS = words(
-    "negative_slope eps threshold low high size steps end start k dim alpha value sections length diagonal num_classes n"
-    " shifts p"
+    "negative_slope eps threshold low high size steps end start k dim alpha value sections length diagonal num_classes"
+    " n shifts p"
 )
 SCALED = words("add sub add_ sub_ addcmul addcdiv")
 
