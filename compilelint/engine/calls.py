@@ -64,6 +64,11 @@ def _writers(base: ClassInfo | str, name: str) -> Sequence[FunctionInfo]:
     return base.stores.get(name, ()) if isinstance(base, ClassInfo) else ()
 
 
+def _made_of_tensor(value: Value) -> bool:
+    """Whether a value nobody knows is what an unknown function made of a tensor: no table, no text."""
+    return value.origin is not None and value.origin.why == MADE_OF
+
+
 class Arguments:
     """The evaluated arguments of one call. `starred`: more may be passed than is known."""
 
@@ -102,15 +107,18 @@ class Calls(Frame):
         if isinstance(func, ast.Name) and func.id == "super" and not isinstance(self.lookup("super"), Function):
             return UNKNOWN
         callee = self.evaluate(func)
+        read, owner = self.last_owner
         arguments = self.arguments(node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
+            if read is not func:
+                owner = self.peek(func.value)
             if func.attr == "backward" and arguments.args:
                 self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
             elif func.attr in HOOKS and (arguments.args or arguments.kwargs):
                 callee = Method(func.attr, Instance(None, "torch.nn.Module"))
-            elif not isinstance(self.peek(func.value), Unknown):
+            elif not isinstance(owner, Unknown):
                 pass
-            elif shows_tensor(node, func) or (func.attr in OF_TENSORS and self._made_of_tensor(func.value)):
+            elif shows_tensor(node, func) or (func.attr in OF_TENSORS and _made_of_tensor(owner)):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
             elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
                 tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
@@ -133,11 +141,6 @@ class Calls(Frame):
         if path is not None:
             self.bind(path, tensor)
         return tensor
-
-    def _made_of_tensor(self, node: ast.expr) -> bool:
-        """Whether a value nobody knows is what an unknown function made of a tensor: no table, no text."""
-        origin = self.peek(node).origin
-        return origin is not None and origin.why == MADE_OF
 
     def arguments(self, node: ast.Call) -> Arguments:
         args: list[Value] = []

@@ -89,7 +89,9 @@ class Expressions(Calls):
         base = self.evaluate(node.value)
         if not isinstance(base, External | Unknown) and self.wants(Load):
             self.emit(Load(node, self.site, self.statement, base, node.attr))
-        return self.attribute(base, node.attr, node)
+        value = self.attribute(base, node.attr, node)
+        self.last_owner = node, base
+        return value
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         """`base.name` of a value."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.events import Accumulate, Event, Loop, LoopEnd, Site
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import Instance, Origin, Unknown, Value, join, same
+from compilelint.engine.values import UNKNOWN, Instance, Origin, Unknown, Value, join, same
 
 if TYPE_CHECKING:
     from compilelint.engine.engine import Engine
@@ -40,6 +40,7 @@ class Frame:
         self.globals: set[str] = set()
         self.paths: set[str] = set()  # the dotted names among those ever bound
         self.waited = False  # whether a truth test has read the device since this was last set to False
+        self.last_owner: tuple[ast.AST | None, Value] = None, UNKNOWN  # the last attribute read, and whose it is
         self._site: Site | None = None
 
     @property
