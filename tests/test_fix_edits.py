@@ -178,14 +178,6 @@ def test_a_hunk_names_its_fixes() -> None:
     assert unified_diff(before, before, "f.py") == ""
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("a b/é.py", "a/a b/é.py"),
-        ("x\n+++ b/y\x1b[31m.py", '"a/x\\n+++ b/y\\033[31m.py"'),
-        ('q"\udce9.py', '"a/q\\"\\351.py"'),
-    ],
-)
 def test_each_fix_has_a_hunk_of_its_own(tmp_path: Path) -> None:
     before = "".join(f"line {n}\n" for n in range(1, 13))
     after = before.replace("line 3\n", "three\n").replace("line 6\n", "six\n").replace("line 8\n", "eight\n")
@@ -197,5 +189,13 @@ def test_each_fix_has_a_hunk_of_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "f.py").read_text() == after
 
 
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("a b/é.py", "a/a b/é.py"),
+        ("x\n+++ b/y\x1b[31m.py", '"a/x\\n+++ b/y\\033[31m.py"'),
+        ('q"\udce9.py', '"a/q\\"\\351.py"'),
+    ],
+)
 def test_names_in_a_diff_are_quoted_as_git_does(path: str, shown: str) -> None:
     assert unified_diff("1\n", "2\n", path).splitlines()[:2] == [f"--- {shown}", f"+++ {shown.replace('a/', 'b/', 1)}"]
