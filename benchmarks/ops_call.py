@@ -11,28 +11,15 @@ from __future__ import annotations
 import cProfile
 import itertools
 import pstats
-import statistics
-import time
 from collections.abc import Callable
 
 import torch
-from timing import microseconds
+from timing import microseconds, returned
 
 from compilelint import ops
 from compilelint.ops import pointers, reduce, reduce_triton, register
 
 COUNT, SIZE = 4000, 4096
-
-
-def host(work: Callable[[], object], calls: int = 200) -> float:
-    times = []
-    for _ in range(calls):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    torch.cuda.synchronize()
-    return statistics.median(times) * 1e6
 
 
 def main() -> None:
@@ -59,7 +46,7 @@ def main() -> None:
         }
         print(f"{name}, us until it returns")
         for part, work in parts.items():
-            print(f"{host(work):10.1f}  {part}")
+            print(f"{returned(work, 200):10.1f}  {part}")
         print(f"{microseconds(parts['sum_tensors']):10.1f}  sum_tensors, the GPU's work done")
     profiler = cProfile.Profile()
     for _ in range(500):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import Branch, Call, Event, Site
+from compilelint.engine.events import PERIODIC, Branch, Call, Event, Site
 from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import UNKNOWN, Instance, Origin, Tensor, Unknown, Value, options, tensor_of
@@ -389,7 +389,7 @@ def _severity(effects: Sequence[Effect], context: SiteContext, site: Site) -> Se
         return Severity.ERROR if kind == "compiled" or (kind == "forward" and whole_frame) else Severity.WARNING
     if "transfer" in effects and "waited" in site.gates:
         return Severity.NOTE  # the queue is empty there anyway
-    return Severity.NOTE if standing.rarely or {"every-n", "once"} & site.gates else Severity.WARNING
+    return Severity.NOTE if standing.rarely or PERIODIC & site.gates else Severity.WARNING
 
 
 def analyse(

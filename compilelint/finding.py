@@ -11,6 +11,13 @@ Effect = Literal["graph-break", "sync", "launch", "transfer", "recompile"]
 EFFECTS: tuple[Effect, ...] = ("graph-break", "sync", "launch", "transfer", "recompile")
 
 RegionKind = Literal["compiled", "forward", "step", "library", "cold"]
+REGION_NAMES: dict[RegionKind, str] = {
+    "compiled": "compiled code",
+    "forward": "a forward pass",
+    "step": "a step loop",
+    "library": "library code",
+    "cold": "cold code",
+}
 
 
 class Severity(str, Enum):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import is_given, words
-from compilelint.engine.values import Const, External, Method, Namespace, tensor_of
+from compilelint.engine.values import Const, External, Method, Namespace, Tensor, tensor_of
 from compilelint.idioms import is_host_number
 
 if TYPE_CHECKING:
@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 # and the derivative is finite for infinities too, so that `where` leaves the gradient of what is not selected at zero.
 PLAIN = frozenset(words("clamp clip clamp_min clamp_max nan_to_num neg abs relu add sub mul detach clone"))
 LIMITS = ("torch.finfo", "torch.iinfo")
-REDUCED = frozenset(words("any all"))
+# Functions whose backward reads their own result (`result` in torch's tools/autograd/derivatives.yaml): torch raises
+# when that was written to in place.
+KEEPS_RESULT = frozenset(
+    words(
+        "relu sigmoid tanh tan exp exp2 expm1 sqrt rsqrt reciprocal softmax log_softmax logsumexp norm pow prod cumprod"
+    )
+)
+VIEWS = frozenset(words("view reshape flatten squeeze unsqueeze transpose permute t expand narrow contiguous"))
 
 
 def preserves(conditions: Sequence[ast.expr], arms: Sequence[ast.expr], ctx: Context) -> bool:
     """Whether `torch.where(condition, *arms)` is what `a if condition else b` gives, for every input."""
     names = {_base(arm, ctx) for arm in arms}
     name = names.pop() if len(names) == 1 else None
-    if name is None or ctx.function is None or _writes_in_place(ctx.function, ctx):
+    if name is None or ctx.function is None or writes_in_place(ctx.function, ctx):
         return False
     reads = [n for arm in arms for n in ast.walk(arm) if isinstance(n, ast.Name) and n.id == name]
     known = [value for n in reads if (value := tensor_of(ctx.value(n))) is not None]
@@ -44,7 +51,7 @@ def fills_harmlessly(call: ast.Call, mask: ast.expr, ctx: Context) -> bool:
             return False
     if tensor is None or tensor.dtype != "float" or tensor.kind or not is_real(value, ctx) or ctx.function is None:
         return False
-    if _writes_in_place(ctx.function, ctx) or (is_given(tensor) and _hands_on(ctx.function, ctx)):
+    if writes_in_place(ctx.function, ctx) or (is_given(tensor) and _hands_on(ctx.function, ctx)):
         return False
     match mask:  # as large as what is filled
         case ast.Compare(left=ast.Name(id=compared), comparators=[number]):
@@ -52,6 +59,20 @@ def fills_harmlessly(call: ast.Call, mask: ast.expr, ctx: Context) -> bool:
         case ast.Call(func=ast.Attribute(value=owner, attr="isnan" | "isinf"), args=args, keywords=[]):
             tested = args[0] if len(args) == 1 else owner if not args else None
             return isinstance(tested, ast.Name) and tested.id == name
+    return False
+
+
+def is_needed_backward(tensor: Tensor) -> bool:
+    """Whether a tensor, or what it is a view of, is the result of a function whose backward reads it."""
+    for link in reversed(tensor.origin.chain() if tensor.origin is not None else ()):
+        match link.node:
+            case ast.Subscript():
+                continue
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+                if name not in VIEWS:
+                    return name in KEEPS_RESULT
+            case _:
+                return False
     return False
 
 
@@ -127,7 +148,7 @@ def _hands_on(function: ast.AST, ctx: Context) -> bool:
     return False
 
 
-def _writes_in_place(function: ast.AST, ctx: Context) -> bool:
+def writes_in_place(function: ast.AST, ctx: Context) -> bool:
     """Whether a function writes into tensors: then it matters which of them are one."""
     for node in ast.walk(function):
         match node:

@@ -13,8 +13,8 @@ from compilelint.breaks import words
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import alike, is_host_number
-from compilelint.preserved import LIMITS, fills_harmlessly, preserves
+from compilelint.idioms import alike, is_host_number, names_in, target_names
+from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -339,6 +339,12 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
     values = [value for name, value in (*then, *other) if name in selected]
     if not _selectable(values, ctx) or (other and local):
         return None
+    line = owner.lineno
+    kept = [(name, value) for name, value in then if name in selected and not other]  # what is there may be kept
+    if any(_fails_backward(name, line, ctx) for name, _ in kept):
+        return None
+    if any(name not in names_in(value) and _is_resized(name, line, ctx) for name, value in kept):
+        return None
     if any(isinstance(node, ast.Name) and node.id in selected[:-1] for value in values for node in ast.walk(value)):
         return None  # a later value reads an earlier one: the order would matter
 
@@ -411,10 +417,12 @@ def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
             and alike(value.args[0], mask)
         )
     else:
+        written = tensor_of(ctx.value(target.value)) if isinstance(target, ast.Subscript) else None
         fits = (
             isinstance(target, ast.Subscript)
             and alike(target.slice, mask)
             and isinstance(value, ast.Constant | ast.UnaryOp)
+            and (written is None or not is_needed_backward(written))
         )
     if not fits:
         return None
@@ -616,7 +624,11 @@ def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:
         return False
     if all(tensor is not None and tensor.rank == 0 for tensor in tensors):
         return True
-    return all(_elementwise(value, ctx) for value in values)
+    read = [names_in(value) for value in values]
+    shared = read[0].intersection(*read[1:])
+    return all(_elementwise(value, ctx) for value in values) and not any(
+        _is_resized(name, values[0].lineno, ctx) for names in read for name in names - shared
+    )
 
 
 def _pure(value: ast.expr, ctx: Context) -> bool:
@@ -669,6 +681,30 @@ def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
         and node.lineno < owner.lineno
         for node in ast.walk(function)
     )
+
+
+def _is_resized(name: str, line: int, ctx: Context) -> bool:
+    """Whether what is assigned to a name before a line is something else than tensors computed element by element."""
+    return any(
+        not _elementwise(value, ctx) or any(_is_resized(n, value.lineno, ctx) for n in names_in(value))
+        for value in _assigned(name, line, ctx)
+        if (tensor := tensor_of(ctx.value(value))) is None or tensor.rank != 0
+    )
+
+
+def _fails_backward(name: str, line: int, ctx: Context) -> bool:
+    """Whether backward may need what a name held before a line, and not find it as it was."""
+    made = [tensor_of(ctx.value(value)) for value in _assigned(name, line, ctx)]
+    needed = any(tensor is not None and is_needed_backward(tensor) for tensor in made)
+    return needed and ctx.function is not None and writes_in_place(ctx.function, ctx)
+
+
+def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
+    return [
+        node.value
+        for node in (ast.walk(ctx.function) if ctx.function is not None else ())
+        if isinstance(node, ast.Assign) and node.lineno < line and name in target_names(node)
+    ]
 
 
 def _used_outside(name: str, owner: ast.If, ctx: Context) -> bool:

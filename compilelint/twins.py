@@ -38,12 +38,10 @@ def pass_the_list(event: Event, ctx: Context) -> Fix | None:
     from compilelint.sdk import Fix
 
     function = ctx.function
-    loop = next((each for each in _loops(event.node, ctx) if (_rows(each, ctx)) is not None), None)
-    if function is None or isinstance(function, ast.Lambda) or loop is None:
+    found = next(((each, rows) for each in _loops(event.node, ctx) if (rows := _rows(each, ctx)) is not None), None)
+    if function is None or isinstance(function, ast.Lambda) or found is None:
         return None
-    rows = _rows(loop, ctx)
-    assert rows is not None
-    parameter, numbers = rows
+    loop, (parameter, numbers) = found
     uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter]
     over = [r for each in ast.walk(function) if isinstance(each, ast.For) and (r := _rows(each, ctx)) is not None]
     if sum(name == parameter for name, _ in over) != len(uses) or not _are_numbers(numbers, loop, ctx):

@@ -99,3 +99,37 @@ def test_a_selection_is_safe_where_it_preserves_everything(tmp_path: Path) -> No
     assert not is_safe("h.max() > 3", "h * 2", before="h.add_(1)")
     assert not is_safe("h.max() > 3", "h * 2", before="h = x")  # the caller's own tensor
     assert not is_safe("h.max() > 3", "h * 2", before="h = t.long()")  # an int tensor becomes float
+
+
+def test_a_write_into_what_backward_reads_stays_behind_its_branch(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor):
+        h = {made}
+        if (h < 0.5).any():
+            h[h < 0.5] = 0.0
+        return h
+    """
+    path = tmp_path / "m.py"
+    for made, written_always in [("x * 2", True), ("torch.relu(x) + 1", True), ("x.exp()", False)]:
+        assert ("if (" not in fixed(path, code.format(made=made))) is written_always
+    assert "if (" in fixed(path, code.format(made="torch.relu(x).view(-1)"))
+
+
+def test_another_shape_is_not_selected(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor, n: torch.Tensor):
+        h = {made}
+        if n.sum() > 0:
+            h = {given}
+        return h
+    """
+    path = tmp_path / "m.py"
+    for made, given, selected in [
+        ("x * 2", "x", True),
+        ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "x", False),
+        ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "h * 2", True),
+        ("torch.cat([x, x])", "x", False),
+    ]:
+        assert ("torch.where" in fixed(path, code.format(made=made, given=given))) is selected

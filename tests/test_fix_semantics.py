@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compilelint import api
@@ -78,6 +78,15 @@ SPECIAL = (0.0, -1.5, 0.25, 1.0, 2.0, 7.0, math.nan, math.inf, -math.inf)
 INPUTS = st.lists(st.sampled_from(SPECIAL), min_size=0, max_size=3)
 
 
+WRITTEN = """@torch.compile
+def f(x: torch.Tensor, t: torch.Tensor):
+    h = torch.relu(x)
+    if (h < 0).any():
+        h[h < 0] = 0.0
+    return h
+"""
+
+
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     def pick(options: tuple[str, ...]) -> str:
@@ -136,6 +145,7 @@ def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[li
 
 @given(programs(), st.lists(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3), min_size=3, max_size=3))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(WRITTEN, [[0.0]] * 3)
 def test_unsafe_fixes_compute_the_same_of_numbers(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     """Of what raises nothing and has no infinity; the dtype may change."""
     after = fixed(program, tmp_path, unsafe=True)

@@ -45,9 +45,6 @@ from compilelint.models import containers, nn, objects, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
-HOOKS = objects.FORWARD_HOOKS | objects.BACKWARD_HOOKS
-
-
 MADE_OF = "is made of a tensor by a function that isn't known"
 
 
@@ -114,7 +111,7 @@ class Calls(Frame):
                 owner = self.peek(func.value)
             if func.attr == "backward" and arguments.args:
                 self._training()  # `accelerator.backward(loss)`: it need not be a tensor's
-            elif func.attr in HOOKS and (arguments.args or arguments.kwargs):
+            elif func.attr in objects.MODULE_HOOKS and (arguments.args or arguments.kwargs):
                 callee = Method(func.attr, Instance(None, "torch.nn.Module"))
             elif not isinstance(owner, Unknown):
                 pass
@@ -473,9 +470,7 @@ class Calls(Frame):
             kinds = method.decorators
             function = self.engine.class_attribute(info, name, instance)
             if "functools.cached_property" in kinds or "cached_property" in kinds:
-                self._tell_call(
-                    "functools.cached_property.__get__", Arguments([], {}, False, None), None, UNKNOWN, node
-                )
+                self._tell_call("functools.cached_property.__get__", Arguments.none(), None, UNKNOWN, node)
             if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
                 return self.call(function, Arguments.none(), node)
             return function

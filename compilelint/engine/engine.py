@@ -474,10 +474,7 @@ class Engine:
             found = self._generic[info] = Summary(
                 info.module, info, dict(self.parameters(info)), generic=True, bound=bound
             )
-            if self._follows(info):
-                self._interpret(found)
-            else:
-                self._take_signature(found)
+            self._interpret(found)
         return found
 
     def completes(self, info: ClassInfo, name: str) -> Instance | None:
@@ -530,10 +527,7 @@ class Engine:
         found = contexts[context] = Summary(
             info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound
         )
-        if self._follows(info):
-            self._interpret(found)
-        else:
-            self._take_signature(found)
+        self._interpret(found)
         return found
 
     def _most_contexts(self, function: Function) -> int:
@@ -562,17 +556,19 @@ class Engine:
     def _take_signature(self, summary: Summary) -> None:
         """Judge a function by what it is annotated to return, where nothing better is known."""
         info = summary.info
-        node = info.node if info is not None else None
-        if info is None or node is None or isinstance(node, ast.Lambda) or node.returns is None:
-            pass
-        elif isinstance(summary.returns, Unknown):
-            summary.returns = annotated(node.returns, self.scope(info.module), str(info.module.path), node.returns)
+        if info is not None and not isinstance(info.node, ast.Lambda) and isinstance(summary.returns, Unknown):
+            returns = info.node.returns
+            if returns is not None:
+                summary.returns = annotated(returns, self.scope(info.module), str(info.module.path), returns)
         summary.done = True
 
     def _interpret(self, summary: Summary) -> None:
         from compilelint.engine.run import Run
 
         info = summary.info
+        if info is not None and not self._follows(info):
+            self._take_signature(summary)
+            return
         self.depth += 1
         if info is not None:
             self._active[info] = self._active.get(info, 0) + 1

@@ -205,10 +205,11 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
         if truth and len(kinds) == 1:
             out.values[path] = _instance_of(run, kinds[0], node)
         return
-    kept = tuple(v for v in options(value) if (is_a(run, v, kinds)) in (truth, None))
+    judged = [(v, is_a(run, v, kinds)) for v in options(value)]
     if truth and any(isinstance(kind, Unknown) for kind in kinds):
         # a list that passes as a class that nobody knows is no plain list
-        kept = tuple(v if is_a(run, v, kinds) or not isinstance(v, Seq | Map | Scalar) else UNKNOWN for v in kept)
+        judged = [(v if is_one or not isinstance(v, Seq | Map | Scalar) else UNKNOWN, is_one) for v, is_one in judged]
+    kept = tuple(v for v, is_one in judged if is_one in (truth, None))
     if any(isinstance(v, Unknown) for v in kept):
         out.values[path] = UNKNOWN
     elif not kept:

@@ -6,15 +6,9 @@ import json
 from dataclasses import asdict
 
 from compilelint.explain import Context, Explanation, Verdict, steps_once
+from compilelint.finding import REGION_NAMES
 
 MAX_CALLERS = 5
-_REGIONS = {
-    "compiled": "compiled code",
-    "forward": "a forward pass",
-    "step": "a step loop",
-    "library": "library code",
-    "cold": "cold code",
-}
 
 
 def text(explanation: Explanation) -> str:
@@ -27,7 +21,7 @@ def text(explanation: Explanation) -> str:
 def _context(context: Context, explanation: Explanation) -> list[str]:
     region = context.region
     root = f", reached from `{region.root}`" if region.root not in ("", context.function) else ""
-    lines = [f"in `{context.function}`: {_REGIONS[region.kind]}: it {region.why}{root}"]
+    lines = [f"in `{context.function}`: {REGION_NAMES[region.kind]}: it {region.why}{root}"]
     if context.callers:
         shown = ", ".join(f"{path}:{line}" for path, line in context.callers[:MAX_CALLERS])
         lines.append(f"  as called at {shown}" + (", …" if len(context.callers) > MAX_CALLERS else ""))

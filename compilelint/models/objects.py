@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 FORWARD_HOOKS = frozenset("register_forward_hook register_forward_pre_hook".split())
 BACKWARD_HOOKS = frozenset("register_full_backward_hook register_full_backward_pre_hook register_backward_hook".split())
+MODULE_HOOKS = FORWARD_HOOKS | BACKWARD_HOOKS
 TENSOR_HOOKS = frozenset("register_hook register_post_accumulate_grad_hook".split())
 MODULE_SELF = frozenset(
     "to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory xpu".split()
@@ -122,7 +123,7 @@ MODULE_METHODS = frozenset(
 def _module_attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value:
     if name == "training":
         return Scalar("bool")
-    if name in MODULE_METHODS or name in FORWARD_HOOKS or name in BACKWARD_HOOKS:
+    if name in MODULE_METHODS or name in MODULE_HOOKS:
         return Method(name, instance)
     if name in (
         "weight",
@@ -207,7 +208,7 @@ def _module_method(run: Calls, instance: Instance, name: str, arguments: Argumen
         return Map(None, Scalar("str"), Tensor(origin=run.origin(node, "is in a state dict")))
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         return _register(run, instance, name, arguments, node)
-    if name in FORWARD_HOOKS or name in BACKWARD_HOOKS:
+    if name in MODULE_HOOKS:
         hook(run, instance, name, arguments, node)
         return Instance(None, "torch.utils.hooks.RemovableHandle")
     if name == "compile":

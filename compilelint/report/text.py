@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from compilelint.finding import Applicability, Finding, Severity
+from compilelint.finding import REGION_NAMES, Applicability, Finding, Severity
 from compilelint.report.run import Run
 
 MAX_LINES = 6  # of the flagged span; what lies between is left out
@@ -50,7 +50,7 @@ def reason_lines(finding: Finding) -> Iterator[str]:
         effects = ", ".join(_EFFECT_WORDS.get(effect, effect) for effect in finding.effects)
         why = f": the function {region.why}" if region.why else ""
         root = f" (root `{region.root}`)" if region.root and region.root not in region.why else ""
-        yield f"{effects} in {_REGIONS[region.kind]}{why}{root}"
+        yield f"{effects} in {REGION_NAMES[region.kind]}{why}{root}"
     for step in finding.trace:
         place = f"line {step.line}" if step.path == finding.span.path else f"{step.path}:{step.line}"
         yield f"{place}: {step.text}"
@@ -66,15 +66,6 @@ def fix_line(finding: Finding) -> Iterator[str]:
         if note:
             note += f": {fix.why})" if fix.why else ")"
         yield f"fix: {fix.title}{note}"
-
-
-_REGIONS = {
-    "compiled": "compiled code",
-    "forward": "a forward pass",
-    "step": "a step loop",
-    "library": "library code",
-    "cold": "cold code",
-}
 
 
 def _finding(finding: Finding, run: Run, paint: Paint) -> Iterator[str]:
