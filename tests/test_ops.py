@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from compilelint import ops  # noqa: E402
-from compilelint.ops import native, pointers  # noqa: E402
+from compilelint.ops import native, pointers, register  # noqa: E402
 
 EACH: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sum": (ops.sum_each, lambda t: t.double().sum()),
@@ -212,6 +212,73 @@ def test_a_table_notices_moves() -> None:
     table.tensors.append(parameter)
     assert table.scan(want_grad=True) is None and found() is found()
     assert table.scan(want_grad=True) is None
+
+
+def planned(table: Any) -> Any:
+    found = table.scan()
+    assert found is not None
+    return table.plan(found)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda tensor: tensor.set_(torch.ones(1)),
+        lambda tensor: tensor.resize_(3000),
+        lambda tensor: setattr(tensor, "data", tensor.data[:1]),
+        lambda tensor: torch.utils.swap_tensors(tensor, torch.ones(1)),
+    ],
+)
+def test_a_fixed_table_looks_at_all_in_turn(move: Callable[[Any], object]) -> None:
+    """And reads memory that is still there until it has noticed."""
+    table = ops.TensorTable([torch.ones(2) for _ in range(3 * pointers.LOOKED_AT - 5)], fixed=True)
+    first = planned(table)
+    for _ in range(7):
+        assert planned(table) is first
+    storage = weakref.ref(table.tensors[100].untyped_storage())
+    move(table.tensors[100])
+    gc.collect()
+    assert storage() is not None
+    with pytest.raises(RuntimeError, match="one of tensors 64 to 127 moved"):
+        [planned(table) for _ in range(3)]
+    table.refresh()
+    second = planned(table)
+    assert second is not first and second.scan == pointers.scan(table.tensors)
+    for _ in range(7):
+        assert planned(table) is second
+
+
+def test_a_fixed_table_of_another_length() -> None:
+    table = ops.TensorTable([torch.ones(2)], fixed=True)
+    planned(table)
+    table.tensors.append(torch.ones(1))
+    with pytest.raises(RuntimeError, match="refresh"):
+        planned(table)
+
+
+def test_a_fixed_table_and_gradients() -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    table = ops.TensorTable([weight, torch.ones(3)], fixed=True)
+    planned(table)
+    assert table.scan(want_grad=True) is None and table.scan() is not None
+    weight.requires_grad_(False)
+    table.refresh()
+    planned(table)
+    assert table.scan(want_grad=True) is not None
+    table.tensors[1].requires_grad_()
+    with pytest.raises(RuntimeError, match="changed"):
+        table.scan(want_grad=True)
+
+
+def test_operators_look_once_at_plain_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at each in Python takes longer than all the rest of a compiled call."""
+    plain = [torch.ones(3), torch.ones(2, 2)]
+    wanted = pointers.scan(plain)
+    monkeypatch.setattr(register, "check", None)
+    assert register._scanned(plain) == (wanted, [])
+    monkeypatch.undo()
+    found, alive = register._scanned([plain[0], torch.ones(2, 3).mT])
+    assert found.count == 2 and alive[1].is_contiguous()
 
 
 def test_plans_are_found_again_and_hold_no_tensor() -> None:

@@ -179,6 +179,26 @@ def test_tables_notice_moves_and_hold_nothing() -> None:
     assert not any(ref() is not None for ref in alive)
 
 
+@pytest.mark.usefixtures("scans")
+def test_a_fixed_table() -> None:
+    tensors = [torch.ones(1000, device="cuda") for _ in range(200)]
+    table = ops.TensorTable(tensors, fixed=True)
+    for _ in range(5):
+        assert ops.sum_tensors(table).item() == 200_000
+        for tensor in tensors:
+            tensor.add_(1)
+        assert ops.sum_tensors(table).item() == 400_000 and bool(ops.all_finite(table))
+        for tensor in tensors:
+            tensor.sub_(1)
+    tensors[70].set_(torch.full((5,), 2.0, device="cuda"))
+    torch.cuda.empty_cache()
+    with pytest.raises(RuntimeError, match="one of tensors 64 to 127 moved"):
+        for _ in range(4):
+            assert ops.sum_tensors(table).item() == 200_000
+    table.refresh()
+    assert ops.sum_tensors(table).item() == 199_010
+
+
 def test_other_streams() -> None:
     tensors = ragged(100)
     wanted = ops.sum_tensors(tensors)

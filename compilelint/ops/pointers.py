@@ -26,6 +26,7 @@ PLAIN = frozenset({Tensor, torch.nn.Parameter})
 PROGRAMS = 2048  # chunks to aim at: some for each multiprocessor of any GPU; fixed, so that results are the same on all
 SHORTEST, LONGEST = 4096, 65536  # elements of a chunk
 KEPT = 8  # plans
+LOOKED_AT = 64  # tensors of a fixed table that a call looks at
 
 _dtype_of = attrgetter("dtype")
 _device_of = attrgetter("device")
@@ -203,17 +204,33 @@ class TensorTable:
     Takes the place of the list in `sum_tensors` and its relatives, and in `all_finite`. Each call looks where the
     tensors lie, and makes the table again when a storage moved, or size or dtype changed. It holds `tensors` as a
     list would.
+
+    With `fixed`, the caller promises that none of this happens, nor that one comes to require gradients, before
+    `refresh` is called. A call then looks at 64 of the tensors, in turn, and raises RuntimeError where one moved all
+    the same; up to then it read the memory that they had before, which the table holds.
     """
 
-    def __init__(self, tensors: Iterable[Tensor]) -> None:
+    def __init__(self, tensors: Iterable[Tensor], *, fixed: bool = False) -> None:
         self.tensors = list(tensors)
+        self.fixed = fixed
         self._plan: Plan | None = None
+        self._storages: list[torch.UntypedStorage] = []  # of a fixed table
+        self._trained = False  # some require gradients
+        self._next = 0  # to be looked at
 
     def __len__(self) -> int:
         return len(self.tensors)
 
+    def refresh(self) -> None:
+        """The next call of a fixed table looks at all tensors."""
+        self._plan = None
+
     def scan(self, want_grad: bool = False) -> Scan | None:
         """As `scan` of its tensors; the last one itself where nothing changed, which is seen without a new one."""
+        if self._plan is not None and self.fixed:
+            known = self._plan.scan
+            self._look(known, want_grad and not self._trained)
+            return None if want_grad and self._trained else known
         if self._plan is not None and native.loaded:
             known = self._plan.scan
             if native.loaded[0].same(self.tensors, want_grad, known.rows, known.device):
@@ -228,4 +245,21 @@ class TensorTable:
         made = plan(scan)
         if not made.capturing:
             self._plan = made
+            if self.fixed:
+                self._storages = [tensor.untyped_storage() for tensor in self.tensors]
+                self._trained = any(map(_wants_grad, self.tensors))
         return made
+
+    def _look(self, known: Scan, want_grad: bool) -> None:
+        first, self._next = self._next, self._next + LOOKED_AT
+        if self._next >= len(self.tensors):
+            self._next = 0
+        here = self.tensors[first : first + LOOKED_AT]
+        found = scan(here, want_grad)
+        if found is None or len(self.tensors) != known.count or found.rows != _part(known, first, len(here)):
+            last = first + len(here) - 1
+            raise RuntimeError(f"in a fixed TensorTable: one of tensors {first} to {last} moved or changed; `refresh`")
+
+
+def _part(scan: Scan, first: int, count: int) -> bytearray:
+    return scan.rows[16 * first : 16 * (first + count)]

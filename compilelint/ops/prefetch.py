@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -26,6 +27,12 @@ def prefetch(loader: Iterable[Batch], device: torch.device | str) -> Iterator[Ba
     return _ahead(iter(loader), torch.empty(0, device=target).device)  # with its index
 
 
+@cache
+def _stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all loops: in torch's allocator each stream has memory of its own, which would be got anew for each loop."""
+    return torch.cuda.Stream(device)
+
+
 class Staged(NamedTuple):
     """A batch whose copy is under way."""
 
@@ -36,7 +43,7 @@ class Staged(NamedTuple):
 
 
 def _ahead(batches: Iterator[Any], device: torch.device) -> Iterator[Any]:
-    stream = torch.cuda.Stream(device)
+    stream = _stream(device)
     staged: Staged | None = None
     failure: Exception | None = None
     while failure is None:

@@ -111,6 +111,8 @@ _passing = partial(plan, keep=False)
 
 def _scanned(tensors: Sequence[Tensor]) -> tuple[Scan, list[Tensor]]:
     """The tensors must live until the kernel is launched: some may be copies."""
+    if (found := scan(list(tensors))) is not None:  # as a rule; a look at each in Python takes longer than all the rest
+        return found, []
     check(tensors)
     plain = [tensor.detach().contiguous() for tensor in tensors]
     found = scan(plain)
