@@ -29,7 +29,7 @@ def prefetch(loader: Iterable[Batch], device: torch.device | str) -> Iterator[Ba
 
 @cache
 def _stream(device: torch.device) -> torch.cuda.Stream:
-    """One for all loops: in torch's allocator each stream has memory of its own, which would be got anew for each loop."""
+    """One for all loops: torch allocates for each stream apart, and would ask the driver anew for each loop."""
     return torch.cuda.Stream(device)
 
 
