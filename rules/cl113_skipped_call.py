@@ -113,7 +113,7 @@ TOLD_ELSEWHERE = words(
 
 @rule.on(Call)
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if not ctx.compiled or isinstance(ctx.parent(event.node), ast.withitem) or not breaks(event.target, ctx):
+    if not ctx.compiled or not breaks(event.target, ctx) or isinstance(ctx.parent(event.node), ast.withitem):
         return
     message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
     hint = "call it outside the compiled region and pass the result in"

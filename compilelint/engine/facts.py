@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from compilelint.source.walk import children, walk
+
 
 def is_generator(node: ast.AST) -> bool:
     """Whether a function yields; functions nested in it don't count."""
@@ -15,12 +17,12 @@ def is_generator(node: ast.AST) -> bool:
         if isinstance(current, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(ast.iter_child_nodes(current))
+            stack += children(current)
     return False
 
 
 @lru_cache(maxsize=4096)
 def imports_by_name(node: ast.AST) -> bool:
     """Whether a function imports a module whose name it computes: each name that it is given makes another result."""
-    called = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    called = [n.func for n in walk(node) if isinstance(n, ast.Call)]
     return any(getattr(f, "attr", getattr(f, "id", "")) in ("import_module", "__import__") for f in called)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from compilelint.source import walk
+
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
@@ -143,11 +145,7 @@ class Module:
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Child → parent for every node of the file; built only when asked for."""
-        table: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                table[child] = node
-        return table
+        return walk.parents(self.tree)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -163,7 +161,7 @@ class Module:
         """Top-level names that functions bind anew, by `global`."""
         if "global " not in self.text:
             return frozenset()
-        return frozenset(name for n in ast.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
+        return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
 
     @cached_property
     def has_walrus(self) -> bool:
@@ -177,7 +175,7 @@ def _self_stores(node: Def | ast.Lambda) -> list[str]:
     me = args[0].arg
     names = {
         child.attr: None
-        for child in ast.walk(node)
+        for child in walk.walk(node)
         if isinstance(child, ast.Attribute)
         and isinstance(child.ctx, ast.Store)
         and isinstance(child.value, ast.Name)
