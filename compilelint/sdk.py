@@ -86,6 +86,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.idioms import (
+    alike,
     copied_from,
     enclosing,
     flag,
@@ -106,6 +107,7 @@ from compilelint.idioms import (
 )
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.masked import first_match, keep_shape
+from compilelint.pertensor import Each, Lists, comprehension_of, is_place, is_tensor_place, loop_of
 from compilelint.rewrites import (
     assert_on_device,
     index_instead,
@@ -137,6 +139,7 @@ __all__ = [
     "Convert",
     "Define",
     "Device",
+    "Each",
     "Effect",
     "Enter",
     "Event",
@@ -147,6 +150,7 @@ __all__ = [
     "Import",
     "Instance",
     "Iterate",
+    "Lists",
     "Load",
     "Loop",
     "LoopEnd",
@@ -168,12 +172,14 @@ __all__ = [
     "Unknown",
     "Value",
     "Write",
+    "alike",
     "argument",
     "ask_the_list",
     "assert_on_device",
     "branch_effects",
     "branch_node",
     "break_effects",
+    "comprehension_of",
     "constant",
     "copied_from",
     "cost",
@@ -191,10 +197,13 @@ __all__ = [
     "is_made_here",
     "is_non_blocking",
     "is_number",
+    "is_place",
     "is_reported",
+    "is_tensor_place",
     "keep_shape",
     "keep_tensor",
     "kept_as_tensor",
+    "loop_of",
     "made_by",
     "made_on_device",
     "masks",
