@@ -119,11 +119,11 @@ def verify(target: str, before: str, after: str | None = None, **options: Any) -
     return verify(target, before, after, **options)
 
 
-def verification_table(result: VerifyResult, *, color: bool = False) -> str:
-    """What a verification found, side by side."""
+def verification_table(result: VerifyResult, *, color: bool = False, kernels: bool = False) -> str:
+    """What a verification found, side by side; with `kernels`, these by name too."""
     from compilelint.runtime import table
 
-    return table.text(result, color=color)
+    return table.text(result, color=color, kernels=kernels)
 
 
 def trace(

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from compilelint.errors import UsageProblem
-from compilelint.runtime.compare import compare
+from compilelint.runtime.compare import compare, difference
 from compilelint.runtime.load import Loader
 from compilelint.runtime.measure import Measurement
 from compilelint.runtime.places import Places
-from compilelint.runtime.results import Mode, VerifyResult
+from compilelint.runtime.results import Mode, ModuleMode, VerifyResult
 from compilelint.runtime.table import text
 from compilelint.runtime.target import parse_input, parse_target
 from compilelint.runtime.verdict import judge
@@ -44,12 +44,14 @@ def isolated() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-def measured(folder: Path, text: str, target: str = "m.py:make", inputs: tuple[str, ...] = ()) -> Measurement:
+def measured(
+    folder: Path, text: str, target: str = "m.py:make", inputs: tuple[str, ...] = (), mode: ModuleMode = "given"
+) -> Measurement:
     sys.modules.pop("m", None)
     folder.mkdir(exist_ok=True)
     (folder / "m.py").write_text(textwrap.dedent(text), encoding="utf-8")
     specs = [parse_input(spec) for spec in inputs]
-    loader = Loader(parse_target(target), str(folder / "m.py"), specs, torch.device("cpu"))
+    loader = Loader(parse_target(target), str(folder / "m.py"), specs, torch.device("cpu"), mode=mode)
     measurement = Measurement(loader, Places([str(folder)]), folder.name, "eager", lambda _: None)
     measurement.run()
     return measurement
@@ -58,7 +60,8 @@ def measured(folder: Path, text: str, target: str = "m.py:make", inputs: tuple[s
 def verified(tmp_path: Path, before: str, after: str) -> VerifyResult:
     one, two = measured(tmp_path / "before", before), measured(tmp_path / "after", after)
     one.nudge()
-    checks = compare(one.side, two.side, one.values, two.values, one.nudged)
+    one.refer()
+    checks = compare(one.side, two.side, one.values, two.values, one.nudged, one.exact)
     return VerifyResult("m.py:make", "cpu", one.side, two.side, "eager", checks, judge(one.side, two.side))
 
 
@@ -125,6 +128,72 @@ def test_what_rounding_alone_moves_is_no_difference(tmp_path: Path) -> None:
     assert (one["call 1 output"] - two["call 1 output"]).abs().max() > 1e-4, "more than the tolerance of float32"
 
 
+HALF = """
+    import torch
+
+    def run(x):
+        SUM
+
+    def make():
+        return run, (torch.full((600,), 0.1, dtype=torch.float16),)
+"""
+IN_HALF = """
+        total = x[0]
+        for i in range(1, 600):
+            total = total + x[i]
+        return total
+"""
+AT_ONCE = "return x.sum()"
+
+
+def test_half_precision_is_measured_against_double(tmp_path: Path) -> None:
+    """What is off by more than the tolerance, but nearer to the truth than before, is equal; the reverse is not."""
+    crude, fine = HALF.replace("SUM", IN_HALF.strip()), HALF.replace("SUM", AT_ONCE)
+    better = verified(tmp_path, crude, fine)
+    one, two = (measured(tmp_path / str(i), text).values["eager"] for i, text in enumerate((crude, fine)))
+    assert difference(one["call 1 output"], two["call 1 output"]), "more than the tolerance of float16"
+    assert equal(better)["outputs"], better.problems
+    assert not equal(verified(tmp_path, fine, crude))["outputs"]
+    wrong = verified(tmp_path, crude, HALF.replace("SUM", "return x.sum() * 1.1"))
+    assert not equal(wrong)["outputs"]
+
+
+def test_random_numbers_drawn_and_dropped(tmp_path: Path) -> None:
+    result = verified(tmp_path, plain("return x"), plain("torch.rand(1); return x"))
+    assert equal(result)["outputs"]
+    assert result.problems[0] == "eager: random state differ: after call 1 (torch)"
+    assert verified(tmp_path, plain("return x + torch.rand(1)"), plain("return torch.rand(1) + x")).ok
+
+
+NORM = """
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return x * 2 if self.training else EVAL
+
+    def make():
+        return Net().MODE, (torch.ones(3),)
+"""
+
+
+@pytest.mark.parametrize(("mode", "told"), [("train()", "in inference"), ("eval()", "outputs")])
+def test_training_and_inference(tmp_path: Path, mode: str, told: str) -> None:
+    text = NORM.replace("MODE", mode)
+    result = verified(tmp_path, text.replace("EVAL", "x"), text.replace("EVAL", "x + 1"))
+    assert [what for what, same in equal(result).items() if not same] == [told]
+
+
+def test_a_mode_that_is_asked_for(tmp_path: Path) -> None:
+    text = NORM.replace("MODE", "train()").replace("EVAL", "x + 1")
+    one = measured(tmp_path / "one", text, mode="inference")
+    assert one.values["eager"]["call 1 output"].tolist() == [2.0] * 3
+    assert one.values["eager"]["training call 1 output"].tolist() == [2.0] * 3
+    layer = "import torch\n\ndef make():\n    return torch.nn.Linear(2, 2), (torch.ones(1, 2, requires_grad=True),)\n"
+    two = measured(tmp_path / "two", layer, mode="inference")
+    assert not [name for name in two.values["eager"] if "gradient" in name]
+
+
 def test_other_gradients_alone(tmp_path: Path) -> None:
     result = verified(tmp_path, plain("return x * weight"), plain("return x * weight.detach() + 0 * weight"))
     assert equal(result)["outputs"]
@@ -175,6 +244,9 @@ def test_printed_text_is_shown_but_not_judged(tmp_path: Path, capsys: pytest.Cap
     result = verified(tmp_path, plain("print('one 1'); return x"), plain("print('two'); return x"))
     assert result.ok
     assert not equal(result)["printed text"]
+    assert [check.detail for check in result.checks if check.what == "printed text"] == [
+        "2 lines before, 2 after: 'one 0' became 'two'"
+    ]
     assert capsys.readouterr().out == ""
 
 
@@ -240,7 +312,7 @@ def test_recompiles(tmp_path: Path) -> None:
     assert not any(
         word in site.what for site in the(result.after.compiled).recompiles for word in ("HINT", "  #", "\n")
     )
-    assert "kernels" not in text(result)  # the eager backend makes none
+    assert "kernels (predicted)" not in text(result)  # the eager backend makes none
     assert outcomes(result, "compiled")["recompiles"] == "worse"
     assert result.after.notes == []
 

@@ -16,7 +16,7 @@ from compilelint.runtime.kernels import WINDOW, read_trace
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Check, Mode, Side, Site, VerifyResult, result_from_json
 from compilelint.runtime.syncs import Prediction, Sites
-from compilelint.runtime.table import markdown, summary, text
+from compilelint.runtime.table import kernel_lines, markdown, summary, text
 from compilelint.runtime.target import LiteralInput, TensorInput, parse_input, parse_target
 from compilelint.runtime.verdict import judge
 
@@ -48,7 +48,9 @@ def test_read_trace_counts_what_the_call_asked_for() -> None:
         ]
     )
     assert counts.kernels == {"add": 1, "triton_mul": 1, "replayed": 2}
-    assert (counts.launches, counts.memops, counts.gpu_us) == (3, 1, 10.0)
+    assert counts.kernel_us == {"add": 2.0, "triton_mul": 2.0, "replayed": 4.0}
+    assert (counts.launches, counts.memops, counts.gpu_us) == (3, {"Memcpy DtoH": 1}, 10.0)
+    assert (counts.graph_launches, counts.replayed) == (1, 2)
     assert counts.waits == {"cudaStreamSynchronize": 1}
 
 
@@ -164,6 +166,26 @@ def test_tables_of_a_gpu() -> None:
     assert "memory operations" in drawn and "NVIDIA X" in drawn and "predicted" not in drawn
     assert "\x1b[" in text(result, color=True)
     assert "\x1b[" not in drawn
+
+
+def test_kernels_by_name() -> None:
+    before = mode(3, 0)
+    before.kernel_names, before.kernel_us = {"add": 2, "mul": 1}, {"add": 4.0, "mul": 9.5}
+    before.memops, before.memop_names = 1, {"Memcpy DtoH (Device -> Pageable)": 1}
+    after = mode(14, 0)
+    after.kernel_names = {f"triton_{n}": 1 for n in range(14)}
+    after.graph_launches, after.replayed = 1, 14
+    result = VerifyResult("m.py:make", "cuda:0", Side("v1", compiled=before), Side("v2", compiled=after))
+    assert [line for _, line in kernel_lines(result) if line.startswith("before")] == [
+        "before  mul \u00d71  10 \u00b5s",
+        "before  add \u00d72  4 \u00b5s",
+        "before  Memcpy DtoH (Device -> Pageable) \u00d71",
+    ]
+    assert kernel_lines(result)[-2] == ("kernels (compiled)", "after   and 2 other names")
+    assert "Memcpy DtoH (Device -> Pageable)" in text(result, kernels=True)
+    assert "triton_0" not in text(result)
+    assert "| CUDA graphs launched |  |  |  | 1 |  |" in markdown(result)
+    assert "| kernels replayed by them |  |  |  | 14 |  |" in markdown(result)
 
 
 def test_more_kernels_in_one_mode_are_told() -> None:

@@ -32,19 +32,29 @@ from compilelint.cli import console
     help="Of torch.compile, TARGET's own calls included. `eager` is quick: breaks and syncs, but no kernels.",
 )
 @click.option(
+    "--mode",
+    type=click.Choice(["given", "training", "inference"]),
+    default="given",
+    show_default=True,
+    help="Put the modules in this mode first; `inference` runs without gradients too.",
+)
+@click.option(
     "--timeout", type=click.FloatRange(min=1), default=300, show_default=True, metavar="S", help="For each side."
 )
+@click.option("--kernels", is_flag=True, help="List kernels and memory operations by name too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
-def verify(target: str, before: str, after: str | None, as_json: bool, **options: Any) -> int:
+def verify(target: str, before: str, after: str | None, as_json: bool, kernels: bool, **options: Any) -> int:
     """Run TARGET before and after a change, and compare what it computes and what that costs.
 
     TARGET is path/to/file.py:name or package.module:name. Called without arguments, `name` returns (callable, args) or
     (callable, args, kwargs). With --input, `name` is itself what is run: a function, or an nn.Module class.
 
     Each version runs in a process of its own, eagerly and compiled, from the same seed: outputs, gradients, changed
-    inputs, exceptions, graph breaks, recompiles, kernels, host syncs and time. Times are shown, not judged.
+    inputs, exceptions, random state, graph breaks, recompiles, kernels, host syncs and time. Times are shown, not
+    judged. Where a module is what is run, its results in the other of training and inference are compared too.
 
-    Exit code: 0 equal and nothing worse, 1 something differs or got worse, 2 a usage error or no measurement.
+    Exit code: 0 equal and nothing worse, 1 something differs or got worse, 2 a usage error or no measurement: a version
+    that crashes, hangs, ends its process or can't be imported.
     """
     from compilelint import api
 
@@ -56,5 +66,5 @@ def verify(target: str, before: str, after: str | None, as_json: bool, **options
     if as_json:
         console.write(json.dumps(result.to_json(), indent=2) + "\n")
     else:
-        console.write(api.verification_table(result, color=console.wants_color()))
-    return 0 if result.ok else 2 if result.unmeasured else 1
+        console.write(api.verification_table(result, color=console.wants_color(), kernels=kernels))
+    return result.exit_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -101,8 +101,11 @@ class Counts:
     """Of one call."""
 
     kernels: dict[str, int] = field(default_factory=dict)
+    kernel_us: dict[str, float] = field(default_factory=dict)
     launches: int | None = None
-    memops: int | None = None
+    graph_launches: int | None = None
+    replayed: int | None = None  # kernels of CUDA graphs
+    memops: dict[str, int] = field(default_factory=dict)
     waits: dict[str, int] = field(default_factory=dict)  # runtime API → times
     gpu_us: float | None = None
 
@@ -183,28 +186,36 @@ def read_trace(events: list[dict[str, Any]]) -> Counts:
     start = float(windows[0]["ts"])
     end = start + float(windows[0]["dur"])
     asked: set[int] = set()
-    counts = Counts(launches=0, memops=0, gpu_us=0.0)
+    graphs: set[int] = set()  # of those, launches of a CUDA graph: its kernels carry the launch's id
+    counts = Counts(launches=0, graph_launches=0, replayed=0, gpu_us=0.0)
     kernels: Counter[str] = Counter()
+    times: defaultdict[str, float] = defaultdict(float)
+    memops: Counter[str] = Counter()
     waits: Counter[str] = Counter()
     for event in events:
         if event.get("cat") in ("cuda_runtime", "cuda_driver") and start <= float(event["ts"]) <= end:
             name = str(event["name"])
-            asked.add(event.get("args", {}).get("correlation", -1))
+            correlation = event.get("args", {}).get("correlation", -1)
+            asked.add(correlation)
             if "Launch" in name:
                 counts.launches = (counts.launches or 0) + 1
+            if "GraphLaunch" in name:
+                counts.graph_launches = (counts.graph_launches or 0) + 1
+                graphs.add(correlation)
             if name.endswith(WAITS) or (name.endswith(("Memcpy", "MemcpyHtoD_v2", "MemcpyDtoH_v2"))):
                 waits[name] += 1
     for event in events:
-        category = event.get("cat")
-        if (
-            category not in ("kernel", "gpu_memcpy", "gpu_memset")
-            or event.get("args", {}).get("correlation", -2) not in asked
-        ):
+        category, correlation = event.get("cat"), event.get("args", {}).get("correlation", -2)
+        if category not in ("kernel", "gpu_memcpy", "gpu_memset") or correlation not in asked:
             continue
-        counts.gpu_us = (counts.gpu_us or 0.0) + float(event["dur"])
+        name, spent = str(event["name"]), float(event["dur"])
+        counts.gpu_us = (counts.gpu_us or 0.0) + spent
         if category == "kernel":
-            kernels[str(event["name"])] += 1
+            kernels[name] += 1
+            times[name] += spent
+            counts.replayed = (counts.replayed or 0) + (correlation in graphs)
         else:
-            counts.memops = (counts.memops or 0) + 1
-    counts.kernels, counts.waits = dict(kernels), dict(waits)
+            memops[name] += 1
+    counts.kernels, counts.kernel_us, counts.memops = dict(kernels), dict(times), dict(memops)
+    counts.waits = dict(waits)
     return counts

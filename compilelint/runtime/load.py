@@ -19,6 +19,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from compilelint.errors import UsageProblem
+from compilelint.runtime.results import ModuleMode
 from compilelint.runtime.target import Input, LiteralInput, Target
 
 SEED = 20_240_501
@@ -40,13 +41,19 @@ class Program:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     modules: list[torch.nn.Module] = field(default_factory=list)
+    without_gradients: bool = False
+
+    @property
+    def module(self) -> torch.nn.Module | None:
+        """The module that is called, if it is one."""
+        module = self.call.__self__ if inspect.ismethod(self.call) else self.call
+        return module if isinstance(module, torch.nn.Module) else None
 
     @property
     def inference(self) -> bool:
         """A module in eval mode whose inputs ask for no gradient: run as users do, under no_grad."""
-        module = self.call.__self__ if inspect.ismethod(self.call) else self.call
-        if not isinstance(module, torch.nn.Module) or module.training:
-            return False
+        if self.without_gradients or self.module is None or self.module.training:
+            return self.without_gradients
         return not any(leaf.requires_grad for leaf in self.tensors())
 
     def tensors(self) -> Iterator[torch.Tensor]:
@@ -91,8 +98,9 @@ class Loader:
         device: torch.device,
         *,
         elsewhere: bool = False,
+        mode: ModuleMode = "given",
     ) -> None:
-        self.target, self.inputs, self.device = target, inputs, device
+        self.target, self.inputs, self.device, self.mode = target, inputs, device, mode
         seed()
         self.module = _import_file(Path(file), elsewhere=elsewhere) if file else _import_module(target.module or "")
         found: Any = self.module
@@ -116,8 +124,11 @@ class Loader:
         if self.device.type != "cpu":
             for module in modules:
                 module.to(self.device)
+        if self.mode != "given":
+            for module in modules:
+                module.train(self.mode == "training")
         args, kwargs = pytree.tree_map(self._placed, (args, kwargs))
-        return Program(call, args, kwargs, modules)
+        return Program(call, args, kwargs, modules, self.mode == "inference")
 
     def _from_factory(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         accepts = _parameters(self.found)

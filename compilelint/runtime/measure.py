@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import inspect
 import io
 import platform
+import random
 import statistics
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import torch
+from torch.utils import _pytree as pytree
 
 from compilelint.runtime.breaks import Dynamo
 from compilelint.runtime.kernels import count_operators, inductor_kernels, kernels_report_themselves, profile_cuda
@@ -41,6 +45,7 @@ class Measurement:
             self.side.device_name = torch.cuda.get_device_name(self.device)
         self.values: dict[ModeName, Values] = {"eager": {}, "compiled": {}}
         self.nudged: Values = {}  # the eager values, from numbers that are off by a rounding error
+        self.exact: Values = {}  # the eager values in double precision, where the program can be run so
         self.random = False  # whether the program draws random numbers
 
     def run(self) -> Side:
@@ -51,16 +56,38 @@ class Measurement:
     def nudge(self) -> None:
         """Run eagerly once more, from numbers that are off by a rounding error: what changes then is noise, such as the
         direction in which Adam moves a parameter whose gradient is zero but for rounding."""
+        self._repeat(self._nudged_program(), self.nudged, "inputs off by a rounding error")
+
+    def refer(self) -> None:
+        """Run eagerly once more, in double precision: what the values would be without rounding. A program that draws
+        random numbers would draw others then; one that asks for a precision of its own may raise."""
+        if self.random:
+            return
+        program = self.loader.make()
+        default = torch.get_default_dtype()
+        try:
+            for module in program.modules:
+                module.double()
+            program.args, program.kwargs = pytree.tree_map(_double, (program.args, program.kwargs))
+            torch.set_default_dtype(torch.float64)
+            self._repeat(program, self.exact, "in double precision")
+        except UserError:  # a module that has no such precision
+            return
+        finally:
+            torch.set_default_dtype(default)
+
+    def _repeat(self, program: Program, values: Values, how: str) -> None:
+        """The checked calls again, eagerly."""
         with torch.compiler.set_stance("force_eager"):
-            runner = Runner(self._nudged_program(), self.device)
+            runner = Runner(program, self.device)
             with _quiet(), contextlib.suppress(*UserError):
                 for index in range(CALLS):
-                    self.report(f"eager, inputs off by a rounding error: call {index + 1} of {CALLS}")
+                    self.report(f"eager, {how}: call {index + 1} of {CALLS}")
                     out, arguments = runner.call(index)
-                    self.nudged.update(runner.outputs(index, out))
+                    values.update(runner.outputs(index, out))
                     runner.backward()
-                    self.nudged.update(runner.effects(index, arguments))
-            self.nudged.update(runner.state())
+                    values.update(runner.effects(index, arguments))
+            values.update(runner.state())
 
     def _nudged_program(self) -> Program:
         program = self.loader.make()
@@ -83,7 +110,28 @@ class Measurement:
                 self._timed(mode, runner)
                 self.report("eager: counting kernels and syncs")
                 self._counted(mode, runner)
+            self._other()
         return mode
+
+    def _other(self) -> None:
+        """Where a module is called, the results of one call in the other of training and inference: what holds in one
+        need not in the other."""
+        program = self.loader.make()
+        if program.module is None:
+            return
+        training = not program.module.training
+        for module in program.modules:
+            module.train(training)
+        name = "training" if training else "inference"
+        self.report(f"eager, in {name}: call 1 of 1")
+        runner, values = Runner(program, self.device), self.values["eager"]
+        with _quiet():
+            try:
+                out, _ = runner.call(0)
+            except UserError as error:
+                values[f"{name} raises"] = type(error).__name__
+            else:
+                values.update((f"{name} {key}", value) for key, value in runner.outputs(0, out).items())
 
     def _compiled(self) -> Mode:
         """As the target compiles itself where it does; else the whole callable in torch.compile."""
@@ -134,6 +182,7 @@ class Measurement:
             ) -> Any:  # a partial or a callable object: Dynamo looks into it from a frame
                 return inner(*args, **kwargs)
 
+        program.without_gradients = program.inference
         program.call = torch.compile(call, backend=self.backend)
         return program
 
@@ -148,6 +197,8 @@ class Measurement:
         with _quiet(printed):
             for index in range(CALLS):
                 self.report(f"{name}: call {index + 1} of {CALLS}")
+                seed(SEED + index)
+                seeded = dict(self._random_states())
                 try:
                     out, arguments = runner.call(index)
                     self.random = self.random or runner.drew
@@ -159,6 +210,9 @@ class Measurement:
                     break
                 finally:
                     mode.calls += 1
+                    for key, state in self._random_states():
+                        if state != seeded.get(key):
+                            mode.random[f"call {mode.calls} ({key})"] = state
                 values.update(runner.effects(index, arguments))
                 mode.mutated += [key for key, _ in runner.changed(arguments) if key not in mode.mutated]
                 if idle():
@@ -166,6 +220,17 @@ class Measurement:
         values.update(runner.state())
         mode.backward, mode.printed = runner.has_backward, printed.getvalue()
         return mode, runner
+
+    def _random_states(self) -> Iterator[tuple[str, str]]:
+        """A digest of the state of each generator that programs draw from."""
+        states: dict[str, Any] = {"Python": random.getstate(), "torch": torch.get_rng_state().tolist()}
+        if (numpy := sys.modules.get("numpy")) is not None:
+            name, keys, *rest = numpy.random.get_state()
+            states["NumPy"] = (name, keys.tolist(), rest)
+        if self.device.type == "cuda":
+            states["CUDA"] = torch.cuda.get_rng_state(self.device).tolist()
+        for key, state in states.items():
+            yield key, hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
     def _timed(self, mode: Mode, runner: Runner) -> None:
         least, most = TIMED_CALLS
@@ -197,7 +262,9 @@ class Measurement:
             if self.device.type == "cuda":
                 counts = profile_cuda(lambda: runner.again(arguments))
                 mode.kernels, mode.kernel_names = counts.total, counts.kernels
-                mode.launches, mode.memops, mode.gpu_us = counts.launches, counts.memops, counts.gpu_us
+                mode.kernel_us, mode.memop_names = counts.kernel_us, counts.memops
+                mode.launches, mode.memops, mode.gpu_us = counts.launches, sum(counts.memops.values()), counts.gpu_us
+                mode.graph_launches, mode.replayed = counts.graph_launches, counts.replayed
                 arguments = runner.program.fresh()
                 runner.clear_gradients()
                 with cuda_sync_sites(self.places) as sites:
@@ -257,6 +324,8 @@ class Runner:
 
     def _forward(self, arguments: tuple[tuple[Any, ...], dict[str, Any]]) -> Any:
         self._out = []
+        if self.device.type == "cuda":
+            torch.compiler.cudagraph_mark_step_begin()  # what the last call returned is not used any more
         with torch.no_grad() if self.program.inference else contextlib.nullcontext():
             out = self.program.call(*arguments[0], **arguments[1])
         self._out = [
@@ -282,7 +351,9 @@ class Runner:
     def _cotangent(self, leaf: torch.Tensor) -> torch.Tensor:
         key = (tuple(leaf.shape), leaf.dtype, leaf.device)
         if key not in self._cotangents:
+            # eighths, none of them zero: exact in every dtype
             weights = torch.cos(torch.arange(leaf.numel(), dtype=torch.float64)).reshape(leaf.shape)
+            weights = torch.where(weights < 0, weights.mul(8).floor(), weights.mul(8).ceil()).clamp(-8, 8) / 8
             self._cotangents[key] = weights.to(leaf.dtype).to(leaf.device)
         return self._cotangents[key]
 
@@ -358,6 +429,12 @@ def _quiet(into: io.StringIO | None = None) -> Iterator[None]:
     """What the program prints is kept from the user's terminal."""
     with contextlib.redirect_stdout(into or io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
+
+
+def _double(leaf: Any) -> Any:
+    if not isinstance(leaf, torch.Tensor) or not leaf.is_floating_point() or isinstance(leaf, torch.nn.Parameter):
+        return leaf
+    return leaf.detach().double().requires_grad_(leaf.requires_grad)
 
 
 def _first_line(error: BaseException) -> str:

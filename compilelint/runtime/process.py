@@ -9,8 +9,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 MODULE = "compilelint.runtime.worker"
@@ -28,7 +30,7 @@ def run_worker(
     scratch.mkdir(parents=True, exist_ok=True)
     names = {name: str(scratch / f"{name}.json") for name in ("request", "result", "progress")}
     Path(names["request"]).write_text(json.dumps({**request, **names, "timeout": timeout}), encoding="utf-8")
-    with (scratch / "stdout").open("wb") as out, (scratch / "stderr").open("wb") as err:
+    with (scratch / "stdout").open("wb") as out, (scratch / "stderr").open("wb") as err, _ended_by_signals():
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE, names["request"]],
             cwd=cwd,
@@ -49,6 +51,28 @@ def run_worker(
         answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return answer
     raise WorkerError(_why(code, scratch, Path(names["progress"]), timeout, path))
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """What would end this process at once ends it in order: the worker is killed, temporary files are deleted."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():  # others can't handle signals
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    previous = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in previous.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _environment(scratch: Path, path: Sequence[Path]) -> dict[str, str]:

@@ -8,6 +8,8 @@ from typing import Any, Literal
 ModeName = Literal["eager", "compiled"]
 MODES: tuple[ModeName, ...] = ("eager", "compiled")
 Outcome = Literal["better", "same", "worse", "slower", "differs", "info"]  # worse and differs fail
+ModuleMode = Literal["given", "training", "inference"]
+MODULE_MODES: tuple[ModuleMode, ...] = ("given", "training", "inference")
 
 
 @dataclass(slots=True)
@@ -41,8 +43,12 @@ class Mode:
     kernels: int | None = None
     generated: int | None = None  # kernels that Inductor generated in all (CPU only)
     kernel_names: dict[str, int] = field(default_factory=dict)
+    kernel_us: dict[str, float] = field(default_factory=dict)  # GPU time by name
     launches: int | None = None  # calls of the launch API: fewer than kernels where CUDA graphs replay
+    graph_launches: int | None = None  # of those, launches of a CUDA graph
+    replayed: int | None = None  # kernels that they replayed
     memops: int | None = None
+    memop_names: dict[str, int] = field(default_factory=dict)
     syncs: list[Site] | None = None
     gpu_us: float | None = None
     wall_us: float | None = None  # the median
@@ -50,6 +56,7 @@ class Mode:
     timed_calls: int = 0
     backward: bool = False
     mutated: list[str] = field(default_factory=list)
+    random: dict[str, str] = field(default_factory=dict)  # "call 1 (torch)": the state of a generator drawn from
     printed: str = ""
 
     @property
@@ -82,7 +89,7 @@ class Side:
 
 @dataclass(slots=True)
 class Check:
-    """One comparison in one mode: `what` is outputs, gradients, inputs changed, state, exceptions or printed text."""
+    """One comparison in one mode: `what` is one of compare.GROUPS, random state, exceptions or printed text."""
 
     mode: ModeName
     what: str
@@ -130,6 +137,11 @@ class VerifyResult:
         if not ran or self._differs or not all(one.exception and two.exception for one, two in ran):
             return ""
         return "nothing was measured: both versions raise"
+
+    @property
+    def exit_code(self) -> int:
+        """0 equal and nothing worse, 1 something differs or got worse, 2 no measurement of a side."""
+        return 0 if self.ok else 2 if self.unmeasured or self.after.error else 1
 
     @property
     def problems(self) -> list[str]:

@@ -71,6 +71,8 @@ def _figures(result: VerifyResult) -> Iterator[Row]:
         ("host syncs" if gpu else "host syncs (predicted)", lambda m: m.sync_count, "syncs"),
         ("kernels" if gpu else "kernels (predicted)", _kernels, "kernels"),
         ("launches", lambda m: m.launches, ""),
+        ("CUDA graphs launched", lambda m: m.graph_launches or None, ""),
+        ("kernels replayed by them", lambda m: m.replayed or None, ""),
         ("memory operations", lambda m: m.memops, ""),
         ("GPU time", lambda m: _time(m.gpu_us), ""),
         ("wall time, one call", lambda m: _time(m.wall_us), "wall time"),
@@ -140,6 +142,33 @@ def site_lines(result: VerifyResult) -> list[tuple[str, str]]:
     return lines
 
 
+KERNELS_SHOWN = 12
+
+
+def kernel_lines(result: VerifyResult) -> list[tuple[str, str]]:
+    """Kernels and memory operations by name, those that take the most time first: (heading, line)."""
+    lines: list[tuple[str, str]] = []
+    for mode in reversed(MODES):
+        sides = [side.mode(mode) for side in (result.before, result.after)]
+        for what in ("kernels", "memory operations"):
+            for label, measured in zip(("before", "after "), sides, strict=True):
+                if measured is None or (what == "kernels" and not counts_kernels(result.device, result.backend)):
+                    continue
+                counts = measured.kernel_names if what == "kernels" else measured.memop_names
+                names = sorted(counts, key=lambda name: (-measured.kernel_us.get(name, 0.0), -counts[name], name))
+                for name in names[:KERNELS_SHOWN]:
+                    spent = f"  {_time(measured.kernel_us[name])}" if name in measured.kernel_us else ""
+                    lines.append((f"{what} ({mode})", f"{label}  {_short(name)} \u00d7{counts[name]}{spent}"))
+                if len(names) > KERNELS_SHOWN:
+                    lines.append((f"{what} ({mode})", f"{label}  and {len(names) - KERNELS_SHOWN} other names"))
+    return lines
+
+
+def _short(name: str) -> str:
+    """C++ names of templates go on for lines."""
+    return name if len(name) <= 100 else name[:97] + "..."
+
+
 def _site(site: Site) -> str:
     times = f" \u00d7{site.count}" if site.count > 1 else ""
     return f"{site.place}  {site.what}{times}" + (f" ({site.detail})" if site.detail else "")
@@ -188,8 +217,8 @@ def _generated(result: VerifyResult) -> str:
     return f" ({counts[0]} generated before, {counts[1]} after)" if len(counts) == 2 and None not in counts else ""
 
 
-def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
-    """Print the table, the sites and the outcome."""
+def draw(result: VerifyResult, console: Console, *, sites: bool = True, kernels: bool = False) -> None:
+    """Print the table, the sites, the kernels' names and the outcome."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -208,7 +237,7 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
         console.print(table)
     if sites:
         heading = ""
-        for name, line in site_lines(result):
+        for name, line in [*site_lines(result), *(kernel_lines(result) if kernels else ())]:
             if name != heading:
                 console.print(f"[bold]{name}[/]")
                 heading = name
@@ -223,7 +252,7 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True) -> None:
     console.print(f"[{style}]{escape(summary(result))}[/]", soft_wrap=True, highlight=False)
 
 
-def text(result: VerifyResult, *, color: bool = False, width: int | None = None) -> str:
+def text(result: VerifyResult, *, color: bool = False, width: int | None = None, kernels: bool = False) -> str:
     """What `draw` prints, as a string; wide enough for the table where no width is asked for."""
     import io
     import shutil
@@ -232,7 +261,8 @@ def text(result: VerifyResult, *, color: bool = False, width: int | None = None)
 
     columns = width or max(shutil.get_terminal_size((120, 24)).columns, 100)
     buffer = io.StringIO()
-    draw(result, Console(file=buffer, force_terminal=color, no_color=not color, width=columns, highlight=False))
+    console = Console(file=buffer, force_terminal=color, no_color=not color, width=columns, highlight=False)
+    draw(result, console, kernels=kernels)
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
 
 

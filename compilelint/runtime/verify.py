@@ -12,7 +12,7 @@ from typing import Any
 
 from compilelint.errors import UsageProblem
 from compilelint.runtime.process import WorkerError, run_worker
-from compilelint.runtime.results import MODES, Check, Side, VerifyResult, side_from_json
+from compilelint.runtime.results import MODES, MODULE_MODES, Check, ModuleMode, Side, VerifyResult, side_from_json
 from compilelint.runtime.sources import Tree, resolve, working_tree
 from compilelint.runtime.target import Target, parse_input, parse_target
 from compilelint.runtime.verdict import counts_kernels, judge
@@ -33,6 +33,7 @@ def verify(
     inputs: Sequence[str] = (),
     timeout: float = TIMEOUT,
     backend: str = "inductor",
+    mode: ModuleMode = "given",
     cwd: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> VerifyResult:
@@ -47,6 +48,8 @@ def verify(
         parse_input(text)
     if backend not in BACKENDS:
         raise UsageProblem(f"--backend {backend}: expected one of {', '.join(BACKENDS)}")
+    if mode not in MODULE_MODES:
+        raise UsageProblem(f"--mode {mode}: expected one of {', '.join(MODULE_MODES)}")
     if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise UsageProblem(f"--device {device}: expected cpu, cuda or cuda:N")
     with tempfile.TemporaryDirectory(prefix="compilelint-", ignore_cleanup_errors=True) as folder:
@@ -56,7 +59,7 @@ def verify(
             trees["after"] = resolve(after, cwd, scratch / "after-tree")
         if importlib.util.find_spec("torch") is None:
             raise UsageProblem(NO_TORCH)
-        run = _Run(parsed, trees, cwd, scratch, device, list(inputs), timeout, backend)
+        run = _Run(parsed, trees, cwd, scratch, device, list(inputs), timeout, backend, mode)
         progress(f"running {trees['before'].label}")
         old = run.measure("before")
         if old.error:
@@ -88,9 +91,10 @@ class _Run:
         inputs: list[str],
         timeout: float,
         backend: str,
+        mode: ModuleMode,
     ) -> None:
         self.target, self.trees, self.cwd, self.scratch = target, trees, cwd, scratch
-        self.device, self.inputs, self.timeout, self.backend = device, inputs, timeout, backend
+        self.device, self.inputs, self.timeout, self.backend, self.mode = device, inputs, timeout, backend, mode
 
     def measure(self, name: str) -> Side:
         tree = self.trees[name]
@@ -108,7 +112,8 @@ class _Run:
             "other_root": str(self.trees["after" if name == "before" else "before"].root),
             "roots": [str(tree.root), *([str(file.parent)] if file and elsewhere else [])],
             "values": self._values(name),
-            "nudge": name == "before",
+            "mode": self.mode,
+            "reference": name == "before",
         }
         path = _import_path(tree, file)
         try:
@@ -143,7 +148,7 @@ class _Run:
         return [Check(**check) for check in answer["checks"]]
 
     def _values(self, name: str) -> dict[str, str]:
-        return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in (*MODES, "nudged")}
+        return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in (*MODES, "nudged", "exact")}
 
     def _file(self, name: str) -> tuple[Path | None, bool]:
         """Where TARGET's file is for this side, and whether that is the other side's: a script written for the

@@ -22,6 +22,7 @@ from compilelint.runtime.results import MODES, ModeName, side_from_json
 
 def main(path: str) -> None:
     request = json.loads(Path(path).read_text(encoding="utf-8"))
+    _leave_no_core()
     faulthandler.enable()
     # shortly before the parent gives up: the stack tells it where the program hangs
     faulthandler.dump_traceback_later(max(request["timeout"] - 0.5, request["timeout"] * 0.9), exit=False)
@@ -34,6 +35,15 @@ def main(path: str) -> None:
     temporary = Path(request["result"] + ".part")
     temporary.write_text(json.dumps(result), encoding="utf-8")
     temporary.replace(request["result"])
+
+
+def _leave_no_core() -> None:
+    """A crash of the user's code must not put a core file into the user's folder."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def measure(request: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +72,7 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     report("importing the target")
     inputs = [parse_input(text) for text in request["inputs"]]
     target, elsewhere = parse_target(request["target"]), request["elsewhere"]
-    loader = Loader(target, request["file"], inputs, device, elsewhere=elsewhere)
+    loader = Loader(target, request["file"], inputs, device, elsewhere=elsewhere, mode=request["mode"])
     places = Places(request["roots"])
     measurement = Measurement(loader, places, request["label"], request["backend"], report)
     if places.relative(loader.module.__file__ or "") is None and not elsewhere:
@@ -75,9 +85,11 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
         raise UsageProblem(f"{request['label']}: imported {strays[0]} of the other version")
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
-    if request["nudge"]:
+    if request["reference"]:
         measurement.nudge()
         save(measurement.nudged, request["values"]["nudged"])
+        measurement.refer()
+        save(measurement.exact, request["values"]["exact"])
     return {"side": asdict(side)}
 
 
@@ -119,8 +131,8 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
         return {mode: load(files[mode]) for mode in MODES}
 
     before, after = side_from_json(request["before"]), side_from_json(request["after"])
-    nudged = load(request["before_values"]["nudged"])
-    checks = compare(before, after, values(request["before_values"]), values(request["after_values"]), nudged)
+    nudged, exact = (load(request["before_values"][name]) for name in ("nudged", "exact"))
+    checks = compare(before, after, values(request["before_values"]), values(request["after_values"]), nudged, exact)
     return {"checks": [asdict(check) for check in checks]}
 
 
