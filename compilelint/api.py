@@ -6,7 +6,7 @@ Importing it is quick; what a call needs is imported by the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from compilelint.finding import Applicability, Finding, Severity
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
+    from compilelint.budget import Outcome
     from compilelint.checking import CheckResult
     from compilelint.explain import Explanation
     from compilelint.fixing import FixRun
@@ -35,6 +36,7 @@ __all__ = [
     "Settings",
     "Severity",
     "UsageProblem",
+    "budget",
     "check",
     "check_source",
     "describe",
@@ -54,6 +56,7 @@ __all__ = [
     "summary",
     "summary_line",
     "trace",
+    "verification_summary",
     "verification_table",
     "verify",
 ]
@@ -105,11 +108,29 @@ def render_explanation(
     return write.text(explanation)
 
 
-def fix(paths: Sequence[Path | str], settings: Settings | None = None, *, apply: bool = False) -> FixRun:
-    """Rewrites what can be rewritten; writes only with `apply`. Raises UsageProblem only for wrong settings."""
+def fix(
+    paths: Sequence[Path | str],
+    settings: Settings | None = None,
+    *,
+    apply: bool = False,
+    verify: str | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    **running: Any,
+) -> FixRun:
+    """Rewrites what can be rewritten; writes only with `apply`. Raises UsageProblem for wrong settings.
+
+    `verify` names a TARGET: only fixes are kept with which it runs as it did, or better. `running`: see
+    compilelint.runtime.verify.Running. Raises UsageProblem too where TARGET can't be run as it is.
+    """
     from compilelint import fixing
 
-    return fixing.fix([Path(path) for path in paths], settings or load_settings(), apply=apply)
+    prover = None
+    if verify is not None:
+        from compilelint.proving import Prover
+        from compilelint.runtime.verify import Running
+
+        prover = Prover(verify, Running(**running), progress=progress)
+    return fixing.fix([Path(path) for path in paths], settings or load_settings(), apply=apply, prover=prover)
 
 
 def verify(target: str, before: str, after: str | None = None, **options: Any) -> VerifyResult:
@@ -117,6 +138,13 @@ def verify(target: str, before: str, after: str | None = None, **options: Any) -
     from compilelint.runtime.verify import verify
 
     return verify(target, before, after, **options)
+
+
+def verification_summary(result: VerifyResult) -> str:
+    """The outcome in a line."""
+    from compilelint.runtime import table
+
+    return table.summary(result)
 
 
 def verification_table(result: VerifyResult, *, color: bool = False, kernels: bool = False) -> str:
@@ -163,6 +191,13 @@ def end_as(result: TraceResult) -> int:
     from compilelint import tracing
 
     return tracing.end_as(result)
+
+
+def budget(target: str | None, **options: Any) -> list[Outcome]:
+    """Runs TARGET and compares what it costs with the stored budget. Options: see compilelint.budget.budget."""
+    from compilelint.budget import budget
+
+    return budget(target, **options)
 
 
 def rules() -> tuple[Rule, ...]:

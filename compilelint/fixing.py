@@ -16,6 +16,7 @@ from compilelint.runner import unreadable
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
+    from compilelint.proving import Prover
 
 
 @dataclass(slots=True)
@@ -29,6 +30,7 @@ class FixRun:
     errors: list[InternalError] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    prover: Prover | None = None
 
     @property
     def exit_code(self) -> int:
@@ -38,8 +40,9 @@ class FixRun:
         return max(self.result.exit_code(applied=self.applied), int(bool(self.unreadable)))
 
 
-def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False) -> FixRun:
-    """Rewrites what can be rewritten, safe fixes only unless `settings.unsafe_fixes`; writes only with `apply`."""
+def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False, prover: Prover | None = None) -> FixRun:
+    """Rewrites what can be rewritten, safe fixes only unless `settings.unsafe_fixes`, and of these what `prover` keeps;
+    writes only with `apply`."""
     registry.selected_codes(settings)
     selection = select_files(paths, settings)
     run = FixRun(FixResult(), len(selection.files), apply, problems=selection.problems, notices=selection.notices)
@@ -56,5 +59,6 @@ def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False) -> Fi
         run.errors = outcome.errors
         return outcome.findings
 
-    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes)
+    run.prover = prover
+    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes, prove=prover)
     return run

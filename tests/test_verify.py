@@ -152,26 +152,6 @@ def test_a_git_revision_against_the_working_tree(tmp_path: Path, monkeypatch: py
         api.verify("check.py:make", "nowhere")
 
 
-@pytest.mark.parametrize(
-    ("body", "timeout", "told"),
-    [
-        ("import os; os._exit(3)", 60, "exited with code 3 without a result while eager: call 1 of 2"),
-        (
-            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
-            60,
-            "was ended by SIGSEGV while eager: call 1 of 2",
-        ),
-        ("import time; time.sleep(600)", 20, "did not finish within 20 s (while eager: call 1 of 2, in run at m.py:5)"),
-    ],
-    ids=["exit", "crash", "hang"],
-)
-def test_an_after_that_ends_its_process(tmp_path: Path, body: str, timeout: float, told: str) -> None:
-    result = verify(tmp_path, plain("return x"), plain(body), timeout=timeout)
-    assert not result.ok
-    assert told in result.after.error
-    assert told in api.verification_table(result)
-
-
 def test_code_of_the_other_version_is_refused(tmp_path: Path) -> None:
     reaching = f"import sys\nsys.path.insert(0, {str(tmp_path / 'after')!r})\nfrom helper import run\n"
     make = "import torch\ndef make():\n    return run, (torch.ones(3),)\n"

@@ -56,6 +56,12 @@ def note(text: str) -> None:
     click.echo(click.style(_shown(text), dim=True), err=True, color=wants_color(sys.stderr))
 
 
+def progress(text: str) -> None:
+    """What is under way, for those who wait at a terminal."""
+    if sys.stderr.isatty():
+        note(f"{text} ...")
+
+
 def _tell(label: str, color: str, text: str) -> None:
     click.echo(f"{click.style(label, fg=color, bold=True)}: {_shown(text)}", err=True, color=wants_color(sys.stderr))
 

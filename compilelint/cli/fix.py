@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from compilelint.cli import console
-from compilelint.cli.options import paths_argument, selection_options, settings_from
+from compilelint.cli.options import RUNNING, paths_argument, running_options, selection_options, settings_from
 
 
 @click.command()
@@ -16,15 +16,23 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the changes; without it a diff is printed and nothing is written.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="Also fixes that may change what the code does.")
-def fix(paths: tuple[Path, ...], apply: bool, **options: Any) -> int:
+@click.option("--verify", metavar="TARGET", help="Keep only fixes with which TARGET runs as it did, or better.")
+@running_options
+def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, **options: Any) -> int:
     """Show, as a diff, how what check finds would be rewritten; --apply writes it.
+
+    With --verify, fixes are tried in a private copy of the tree first: all together, and where that fails, by halves,
+    down to each alone. TARGET, --input, --device, --backend, --mode and --timeout are those of `compilelint verify`.
 
     Exit code: 0 nothing to fix, or all written; 1 the diff is not empty, or a file is not valid Python; 2 a usage
     error, a path that can't be read or written, or an internal error.
     """
     from compilelint import api
 
-    run = api.fix(paths or (Path(),), settings_from(options), apply=apply)
+    running = {name: options.pop(name) for name in RUNNING}
+    run = api.fix(
+        paths or (Path(),), settings_from(options), apply=apply, verify=verify, progress=console.progress, **running
+    )
     for problem in run.problems:
         console.error(problem)
     for finding in run.unreadable:
@@ -39,6 +47,10 @@ def fix(paths: tuple[Path, ...], apply: bool, **options: Any) -> int:
     if not apply:
         console.write(run.result.diff)
     if not options["quiet"]:
+        for path, skipped in run.result.disproved:
+            console.warn(f"{path}:{skipped.line}: {skipped.code} {skipped.title}: not kept: {skipped.reason}")
+        if run.prover is not None and run.prover.result is not None:
+            console.note(f"Verified: {api.verification_summary(run.prover.result)}")
         _summarise(run.result, apply=apply)
     if options["verbose"]:
         for file in run.result.files:
@@ -51,8 +63,9 @@ def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
     fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
     done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
-    left = result.skipped - result.on_request - result.refused
+    left = result.skipped - result.on_request - result.refused - len(result.disproved)
     more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []
     more += [f"{result.refused} can't be rewritten here: see --verbose"] if result.refused else []
     more += [f"{left} left: see --verbose"] if left else []
+    more += [f"{len(result.disproved)} not kept: see above"] if result.disproved else []
     console.note((done if result.applied else "Nothing to fix.") + (f" ({'; '.join(more)})" if more else ""))

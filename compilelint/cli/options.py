@@ -60,6 +60,36 @@ _SELECTION = (
     click.option("--quiet", "-q", is_flag=True, help="Findings or the diff, and errors; no summary, no warnings."),
     click.option("--verbose", "-v", is_flag=True, help="Tell more, on stderr: settings, times, bounds that were hit."),
 )
+_RUNNING = (
+    click.option(
+        "--device", metavar="cpu|cuda", help="Where to run. [default: the GPU when there is one, else the CPU]"
+    ),
+    click.option(
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="SPEC",
+        help='An input of TARGET, in order: "f32[8,128]", "i64[4,16]<1000", "f32[8]+grad", or a Python literal.',
+    ),
+    click.option(
+        "--backend",
+        type=click.Choice(["inductor", "aot_eager", "eager"]),
+        default="inductor",
+        show_default=True,
+        help="Of torch.compile, TARGET's own calls included. `eager` is quick: breaks and syncs, but no kernels.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["given", "training", "inference"]),
+        default="given",
+        show_default=True,
+        help="Put the modules in this mode first; `inference` runs without gradients too.",
+    ),
+    click.option(
+        "--timeout", type=click.FloatRange(min=1), default=300, show_default=True, metavar="S", help="For each side."
+    ),
+)
+RUNNING = ("device", "inputs", "backend", "mode", "timeout")
 SETTINGS = (
     "select",
     "ignore",
@@ -78,6 +108,13 @@ SETTINGS = (
 def selection_options(command: F) -> F:
     """What to check, by which rules and settings."""
     for option in reversed(_SELECTION):
+        command = option(command)
+    return command
+
+
+def running_options(command: F) -> F:
+    """How TARGET is run, RUNNING by name."""
+    for option in reversed(_RUNNING):
         command = option(command)
     return command
 

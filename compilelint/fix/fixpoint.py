@@ -13,6 +13,12 @@ MAX_ROUNDS = 10
 Rejection = tuple[str, str, tuple[tuple[int, str, str], ...]]
 # Given the texts by path, and which of them differ from the first: the findings in them, their fixes built on them.
 Find = Callable[[Mapping[str, str], Collection[str]], Iterable[Finding]]
+FixKey = tuple[str, str, int]  # path, code, and where its finding starts in the first text
+Refuse = Callable[[FixKey], str]  # why a fix must not be made, "" where it may
+
+
+def refuse_none(key: FixKey) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class AppliedFix:
     end_line: int
     round: int = 1
     places: tuple[tuple[int, int], ...] = ()
+    key: FixKey = ("", "", 0)
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class SkippedFix:
     reason: str
     on_request: bool = False  # unsafe fixes, were they asked for, would include it
     refused: bool = False  # the fix could not be built
+    disproved: bool = False  # the caller refused it
 
 
 @dataclass
@@ -70,7 +78,12 @@ class _State:
 
 
 def fix_texts(
-    texts: Mapping[str, str], find: Find, *, unsafe: bool = False, max_rounds: int = MAX_ROUNDS
+    texts: Mapping[str, str],
+    find: Find,
+    *,
+    unsafe: bool = False,
+    max_rounds: int = MAX_ROUNDS,
+    refuse: Refuse = refuse_none,
 ) -> dict[str, FixedText]:
     """Fix several texts together: `find` sees all of them each round, since one may tell what another's values are."""
     current = dict(texts)
@@ -84,9 +97,16 @@ def fix_texts(
         for path, state in states.items():
             findings = sorted(by_path.get(path, ()), key=lambda finding: finding.sort_key)
             state.result.skipped = [skip for finding in findings if (skip := _declined(finding, unsafe)) is not None]
-            wanted = [(finding, finding.fix) for finding in findings if finding.fix and _allowed(finding.fix, unsafe)]
+            text = current[path]
+            wanted = []
+            for finding in findings:
+                if finding.fix and _allowed(finding.fix, unsafe):
+                    if reason := refuse(_key(finding, text, state.history)):
+                        skipped = replace(_skipped(finding, finding.fix, reason), disproved=True)
+                        state.result.skipped.append(skipped)
+                    else:
+                        wanted.append((finding, finding.fix))
             if state.rejected:
-                text = current[path]
                 wanted = [each for each in wanted if _rejection(*each, text) not in state.rejected]
             if not wanted or state.settled:
                 continue
@@ -157,7 +177,15 @@ def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], 
             places.append((begin, max(begin, end)))
         result.applied.append(
             AppliedFix(
-                finding.code, plan.title, plan.applicability, plan.why, first, max(first, last), number, tuple(places)
+                finding.code,
+                plan.title,
+                plan.applicability,
+                plan.why,
+                first,
+                max(first, last),
+                number,
+                tuple(places),
+                _key(finding, text, state.history),
             )
         )
     state.history.append(edits)
@@ -183,6 +211,13 @@ def _original(offset: int, history: Sequence[tuple[Edit, ...]], index: LineIndex
     for edits in reversed(history):
         offset = map_back(offset, edits)
     return index.line(min(offset, len(index.text)))
+
+
+def _key(finding: Finding, text: str, history: Sequence[tuple[Edit, ...]]) -> FixKey:
+    offset = LineIndex(text).starts[finding.span.line - 1] + finding.span.column - 1
+    for edits in reversed(history):
+        offset = map_back(offset, edits)
+    return finding.span.path, finding.code, offset
 
 
 def _allowed(plan: FixPlan, unsafe: bool) -> bool:

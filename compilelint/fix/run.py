@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from compilelint.fix.edits import unified_diff
 from compilelint.fix.errors import WriteError
-from compilelint.fix.fixpoint import MAX_ROUNDS, AppliedFix, Find, SkippedFix, fix_texts
+from compilelint.fix.fixpoint import (
+    MAX_ROUNDS,
+    AppliedFix,
+    Find,
+    FixedText,
+    Refuse,
+    SkippedFix,
+    fix_texts,
+    refuse_none,
+)
 from compilelint.fix.write import Source, read_source, write_source
+
+Attempt = Callable[[Refuse], dict[str, FixedText]]  # fixes all texts but for what is refused
+Prove = Callable[[Attempt], dict[str, FixedText]]  # makes attempts, and gives the one to keep
 
 
 @dataclass
@@ -64,6 +76,11 @@ class FixResult:
         return sum(skip.on_request for file in self.files for skip in file.skipped)
 
     @property
+    def disproved(self) -> list[tuple[str, SkippedFix]]:
+        """Path and fix of those that `prove` didn't keep."""
+        return [(file.path, skip) for file in self.files for skip in file.skipped if skip.disproved]
+
+    @property
     def refused(self) -> int:
         """How many of the skipped could not be built on the code as it stands."""
         return sum(skip.refused for file in self.files for skip in file.skipped)
@@ -85,9 +102,16 @@ class FixResult:
 
 
 def fix_files(
-    paths: Sequence[Path], find: Find, *, apply: bool = False, unsafe: bool = False, max_rounds: int = MAX_ROUNDS
+    paths: Sequence[Path],
+    find: Find,
+    *,
+    apply: bool = False,
+    unsafe: bool = False,
+    max_rounds: int = MAX_ROUNDS,
+    prove: Prove | None = None,
 ) -> FixResult:
-    """Fix files with the findings of `find`, which gets texts by path, with slashes. Only `apply` writes."""
+    """Fix files with the findings of `find`, which gets texts by path, with slashes. Only `apply` writes, and only what
+    `prove` keeps."""
     result = FixResult()
     sources: dict[str, Source] = {}
     for path in paths:
@@ -96,7 +120,11 @@ def fix_files(
         except WriteError as error:
             result.failures.append(str(error))
     texts = {name: source.text for name, source in sources.items()}
-    fixed = fix_texts(texts, find, unsafe=unsafe, max_rounds=max_rounds)
+
+    def attempt(refuse: Refuse) -> dict[str, FixedText]:
+        return fix_texts(texts, find, unsafe=unsafe, max_rounds=max_rounds, refuse=refuse)
+
+    fixed = prove(attempt) if prove is not None else attempt(refuse_none)
     for name in sorted(fixed):
         text = fixed[name]
         file = FileFix(name, text.before, text.after, text.applied, text.skipped, text.problems)

@@ -64,15 +64,14 @@ def _ended_by_signals() -> Iterator[None]:
         yield
         return
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    previous = {number: signal.getsignal(number) for number in numbers}
-    for number, handler in previous.items():
-        if handler is signal.SIG_DFL:
-            signal.signal(number, end)
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _environment(scratch: Path, path: Sequence[Path]) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import tarfile
 from dataclasses import dataclass
@@ -23,6 +25,52 @@ def working_tree(cwd: Path) -> Tree:
     """The tree that `cwd` is in: the git work tree around it, or `cwd` itself."""
     root = _toplevel(cwd) or cwd
     return Tree(root, cwd, "working tree")
+
+
+# what is no part of a version: caches, environments, git's own
+LEFT_OUT = frozenset(
+    ".git __pycache__ .venv venv node_modules .tox .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis".split()
+)
+LINKED_BYTES = 64 << 20
+MOST_FILES = 50_000
+
+
+def copy(tree: Tree, place: Path, label: str) -> Tree:
+    """A private copy of a tree. Large files and what git ignores (data, outputs, built extensions) are links to the
+    tree's own, caches and environments are left out."""
+    ignored = _ignored(tree.root)
+    count = 0
+    for folder, folders, files in os.walk(tree.root):
+        here = Path(folder)
+        there = place / here.relative_to(tree.root)
+        there.mkdir(parents=True, exist_ok=True)
+        kept = []
+        for name in folders:
+            if name in LEFT_OUT or (here / name / "pyvenv.cfg").exists():
+                continue
+            if (here / name).is_symlink() or here / name in ignored:
+                (there / name).symlink_to((here / name).resolve())
+            else:
+                kept.append(name)
+        folders[:] = kept
+        for name in files:
+            source = here / name
+            if not source.is_file():
+                continue  # a socket, a pipe, a link to nowhere
+            if source.is_symlink() or source in ignored or source.stat().st_size > LINKED_BYTES:
+                (there / name).symlink_to(source.resolve())
+            else:
+                shutil.copyfile(source, there / name)
+        count += len(files)
+        if count > MOST_FILES:
+            raise UsageProblem(f"{tree.root}: has more than {MOST_FILES:,} files: too many for a private copy")
+    return Tree(place, place / tree.cwd.relative_to(tree.root), label)
+
+
+def _ignored(root: Path) -> set[Path]:
+    """Files and folders that git ignores, those in ignored folders not named."""
+    listed = _git(root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return {root / name for name in (listed or "").split("\0") if name}
 
 
 def resolve(spec: str, cwd: Path, scratch: Path) -> Tree:

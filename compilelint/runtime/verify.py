@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
 from compilelint.runtime.process import WorkerError, run_worker
@@ -19,9 +20,31 @@ from compilelint.runtime.verdict import counts_kernels, judge
 
 TIMEOUT = 300.0
 BACKENDS = ("inductor", "aot_eager", "eager")
+SideName = Literal["before", "after"]
 NO_TORCH = (
     'verify runs the code, and needs torch in this environment: python -m pip install torch (or "compilelint[dev]")'
 )
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a TARGET is run. `device` None: the GPU where there is one. `timeout` in seconds, for each side."""
+
+    device: str | None = None
+    inputs: Sequence[str] = ()
+    timeout: float = TIMEOUT
+    backend: str = "inductor"
+    mode: ModuleMode = "given"
+
+    def __post_init__(self) -> None:
+        for text in self.inputs:
+            parse_input(text)
+        if self.backend not in BACKENDS:
+            raise UsageProblem(f"--backend {self.backend}: expected one of {', '.join(BACKENDS)}")
+        if self.mode not in MODULE_MODES:
+            raise UsageProblem(f"--mode {self.mode}: expected one of {', '.join(MODULE_MODES)}")
+        if self.device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", self.device):
+            raise UsageProblem(f"--device {self.device}: expected cpu, cuda or cuda:N")
 
 
 def verify(
@@ -29,74 +52,60 @@ def verify(
     before: str,
     after: str | None = None,
     *,
-    device: str | None = None,
-    inputs: Sequence[str] = (),
-    timeout: float = TIMEOUT,
-    backend: str = "inductor",
-    mode: ModuleMode = "given",
     cwd: Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    **running: Any,
 ) -> VerifyResult:
     """Run TARGET of `before` (a git revision or a directory) and of `after` (a directory; the working tree when None).
+    `running`: the fields of Running.
 
     Raises UsageProblem where there is nothing to compare: a TARGET that can't be used, a revision that isn't there, a
     `before` that itself crashes or hangs. The same of `after` is a result: its `error` says so and `ok` is False.
     """
     cwd = (cwd or Path.cwd()).resolve()
-    parsed = parse_target(target)
-    for text in inputs:
-        parse_input(text)
-    if backend not in BACKENDS:
-        raise UsageProblem(f"--backend {backend}: expected one of {', '.join(BACKENDS)}")
-    if mode not in MODULE_MODES:
-        raise UsageProblem(f"--mode {mode}: expected one of {', '.join(MODULE_MODES)}")
-    if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
-        raise UsageProblem(f"--device {device}: expected cpu, cuda or cuda:N")
+    parsed, options = parse_target(target), Running(**running)
     with tempfile.TemporaryDirectory(prefix="compilelint-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
-        trees = {"before": resolve(before, cwd, scratch / "before-tree"), "after": working_tree(cwd)}
-        if after is not None:
-            trees["after"] = resolve(after, cwd, scratch / "after-tree")
+        trees: dict[SideName, Tree] = {"before": resolve(before, cwd, scratch / "before-tree")}
+        trees["after"] = resolve(after, cwd, scratch / "after-tree") if after is not None else working_tree(cwd)
+        session = Session(parsed, trees, cwd, scratch / "work", options)
+        progress(f"running {trees['before'].label}")
+        session.measure_before()
+        progress(f"running {trees['after'].label}")
+        return session.compare_after(progress)
+
+
+class Session:
+    """One version measured, others compared with it: each time what the "after" tree holds by then."""
+
+    def __init__(self, target: Target, trees: dict[SideName, Tree], cwd: Path, scratch: Path, running: Running) -> None:
         if importlib.util.find_spec("torch") is None:
             raise UsageProblem(NO_TORCH)
-        run = _Run(parsed, trees, cwd, scratch, device, list(inputs), timeout, backend, mode)
-        progress(f"running {trees['before'].label}")
-        old = run.measure("before")
-        if old.error:
-            raise UsageProblem(f"before ({old.label}): {old.error}")
-        progress(f"running {trees['after'].label}")
-        new = run.measure("after")
-        result = VerifyResult(target, old.device, old, new, backend)
+        self.target, self.trees, self.cwd, self.scratch, self.running = target, trees, cwd, scratch, running
+        self.before = Side("")
+        self.reached: dict[str, list[int]] = {}  # lines of the "before" tree that ran, if it was asked for
+
+    def measure_before(self, *, reached: bool = False) -> None:
+        """Raises UsageProblem where it can't be measured. `reached`: watch which lines run."""
+        self.before = self._measure("before", reached=reached)
+        if self.before.error:
+            raise UsageProblem(f"before ({self.before.label}): {self.before.error}")
+
+    def compare_after(self, progress: Callable[[str], None] = lambda _: None) -> VerifyResult:
+        old, new = self.before, self._measure("after")
+        result = VerifyResult(self.target.text, old.device, old, new, self.running.backend)
         if not new.error:
             progress("comparing")
-            result.checks = run.compare(old, new)
+            result.checks = self._compare(old, new)
             result.verdicts = [
                 verdict
                 for verdict in judge(old, new)
-                if verdict.metric != "kernels" or counts_kernels(result.device, backend)
+                if verdict.metric != "kernels" or counts_kernels(result.device, self.running.backend)
             ]
         return result
 
-
-class _Run:
-    """One verification's settings and scratch folder."""
-
-    def __init__(
-        self,
-        target: Target,
-        trees: dict[str, Tree],
-        cwd: Path,
-        scratch: Path,
-        device: str | None,
-        inputs: list[str],
-        timeout: float,
-        backend: str,
-        mode: ModuleMode,
-    ) -> None:
-        self.target, self.trees, self.cwd, self.scratch = target, trees, cwd, scratch
-        self.device, self.inputs, self.timeout, self.backend, self.mode = device, inputs, timeout, backend, mode
-
-    def measure(self, name: str) -> Side:
+    def _measure(self, name: SideName, *, reached: bool = False) -> Side:
+        shutil.rmtree(self.scratch / name, ignore_errors=True)
         tree = self.trees[name]
         file, elsewhere = self._file(name)
         note = f"{self.target.file} is not in {tree.label}: taken from the other side" if elsewhere else ""
@@ -105,19 +114,25 @@ class _Run:
             "target": self.target.text,
             "file": str(file) if file else None,
             "elsewhere": elsewhere,
-            "inputs": self.inputs,
-            "device": self.device,
-            "backend": self.backend,
+            "inputs": list(self.running.inputs),
+            "device": self.running.device,
+            "backend": self.running.backend,
             "label": tree.label,
             "other_root": str(self.trees["after" if name == "before" else "before"].root),
             "roots": [str(tree.root), *([str(file.parent)] if file and elsewhere else [])],
             "values": self._values(name),
-            "mode": self.mode,
+            "mode": self.running.mode,
             "reference": name == "before",
+            "reached": reached,
         }
-        path = _import_path(tree, file)
         try:
-            answer = run_worker(request, scratch=self.scratch / name, cwd=tree.cwd, path=path, timeout=self.timeout)
+            answer = run_worker(
+                request,
+                scratch=self.scratch / name,
+                cwd=tree.cwd,
+                path=_import_path(tree, file),
+                timeout=self.running.timeout,
+            )
         except WorkerError as error:
             return Side(tree.label, error=str(error))
         if "usage" in answer:
@@ -125,11 +140,13 @@ class _Run:
         if "failed" in answer:
             return Side(tree.label, error=f"could not be run: {answer['failed']}")
         side = side_from_json(answer["side"])
+        if reached:
+            self.reached = answer["reached"]
         if note:
             side.notes.append(note)
         return side
 
-    def compare(self, before: Side, after: Side) -> list[Check]:
+    def _compare(self, before: Side, after: Side) -> list[Check]:
         request = {
             "job": "compare",
             "before": asdict(before),
@@ -139,7 +156,11 @@ class _Run:
         }
         try:
             answer = run_worker(
-                request, scratch=self.scratch / "compare", cwd=self.scratch, path=[], timeout=self.timeout
+                request,
+                scratch=self.scratch / "compare",
+                cwd=self.scratch,
+                path=[],
+                timeout=self.running.timeout,
             )
         except WorkerError as error:
             raise UsageProblem(f"the comparison of the values {error}") from None
@@ -147,10 +168,10 @@ class _Run:
             raise UsageProblem(f"the values could not be compared: {answer}")
         return [Check(**check) for check in answer["checks"]]
 
-    def _values(self, name: str) -> dict[str, str]:
-        return {mode: str(self.scratch / f"{name}-{mode}.pt") for mode in (*MODES, "nudged", "exact")}
+    def _values(self, name: SideName) -> dict[str, str]:
+        return {values: str(self.scratch / name / f"{values}.pt") for values in (*MODES, "nudged", "exact")}
 
-    def _file(self, name: str) -> tuple[Path | None, bool]:
+    def _file(self, name: SideName) -> tuple[Path | None, bool]:
         """Where TARGET's file is for this side, and whether that is the other side's: a script written for the
         verification need not be in the old version."""
         if self.target.file is None:
@@ -166,7 +187,7 @@ class _Run:
                         .parts
                     )
                     break
-        other = "after" if name == "before" else "before"
+        other: SideName = "after" if name == "before" else "before"
         if (own := self.trees[name].cwd / given).is_file():
             return own.resolve(), False
         if (theirs := self.trees[other].cwd / given).is_file():

@@ -6,9 +6,12 @@ back as `{"usage": …}` (TARGET can't be used) or `{"failed": …}` (the side i
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import faulthandler
 import json
 import os
+import signal
 import sys
 import traceback
 import warnings
@@ -23,6 +26,7 @@ from compilelint.runtime.results import MODES, ModeName, side_from_json
 def main(path: str) -> None:
     request = json.loads(Path(path).read_text(encoding="utf-8"))
     _leave_no_core()
+    _end_with_parent()
     faulthandler.enable()
     # shortly before the parent gives up: the stack tells it where the program hangs
     faulthandler.dump_traceback_later(max(request["timeout"] - 0.5, request["timeout"] * 0.9), exit=False)
@@ -46,6 +50,14 @@ def _leave_no_core() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
+def _end_with_parent() -> None:
+    """A parent that is killed can't end us."""
+    if sys.platform == "linux":
+        set_parent_death_signal = 1
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
 def measure(request: dict[str, Any]) -> dict[str, Any]:
     """Run one side; its values go to the files named in the request."""
 
@@ -58,6 +70,7 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     from compilelint.runtime.load import Loader
     from compilelint.runtime.measure import Measurement
     from compilelint.runtime.places import Places
+    from compilelint.runtime.reached import Reached
     from compilelint.runtime.target import parse_input, parse_target
     from compilelint.runtime.values import save
 
@@ -72,8 +85,10 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     report("importing the target")
     inputs = [parse_input(text) for text in request["inputs"]]
     target, elsewhere = parse_target(request["target"]), request["elsewhere"]
-    loader = Loader(target, request["file"], inputs, device, elsewhere=elsewhere, mode=request["mode"])
     places = Places(request["roots"])
+    reached = Reached(places, on=request["reached"])
+    with reached:
+        loader = Loader(target, request["file"], inputs, device, elsewhere=elsewhere, mode=request["mode"])
     measurement = Measurement(loader, places, request["label"], request["backend"], report)
     if places.relative(loader.module.__file__ or "") is None and not elsewhere:
         raise UsageProblem(
@@ -86,11 +101,12 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
     if request["reference"]:
-        measurement.nudge()
+        with reached:
+            measurement.nudge()
         save(measurement.nudged, request["values"]["nudged"])
         measurement.refer()
         save(measurement.exact, request["values"]["exact"])
-    return {"side": asdict(side)}
+    return {"side": asdict(side), "reached": reached.lines()}
 
 
 def _strays(root: str, other: str, target: str | None) -> list[str]:

@@ -119,14 +119,14 @@ class Listener:
         original = _GRAPH.call_user_compiler
 
         def call_user_compiler(graph: Any, module: Any, *a: Any, **k: Any) -> Any:
-            start = time.perf_counter()
+            start, kernels = time.perf_counter(), _generated()
             compiled = original(graph, module, *a, **k)
-            self._told(self._graph, graph, module, time.perf_counter() - start)
+            self._told(self._graph, graph, module, time.perf_counter() - start, _generated() - kernels)
             return compiled
 
         _GRAPH.call_user_compiler = call_user_compiler
 
-    def _graph(self, graph: Any, module: Any, seconds: float) -> None:
+    def _graph(self, graph: Any, module: Any, seconds: float, kernels: int) -> None:
         nodes = [node for node in module.graph.nodes if node.op.startswith("call_")]
         code = graph.root_tx.f_code
         stack = [(code.co_filename, code.co_firstlineno, code.co_name)]
@@ -136,7 +136,8 @@ class Listener:
         frames = self._sources.frames(stack)
         at = self._sources.place(frames, *stack[0])
         (first,) = self._sources.frames(stack[:1]) or [at]
-        self._journal.add(Graph(at.path, at.line, first.function, ops=len(nodes), compile_s=seconds))
+        ops = len(nodes)
+        self._journal.add(Graph(at.path, at.line, first.function, ops=ops, compile_s=seconds, kernels=kernels))
 
     def _hook_lines(self) -> None:
         original = _CONTEXT.set_current_loc
@@ -149,6 +150,12 @@ class Listener:
             return original(filename, line, *a, **k)
 
         _CONTEXT.set_current_loc = staticmethod(set_current_loc)
+
+
+def _generated() -> int:
+    """How many kernels Inductor has generated; it isn't imported for that."""
+    metrics = sys.modules.get("torch._inductor.metrics")
+    return 0 if metrics is None else int(metrics.generated_kernel_count)
 
 
 def _above() -> list[tuple[str, int, str]]:

@@ -80,11 +80,13 @@ class Recompile(Event):
 
 @dataclass(slots=True)
 class Graph(Event):
-    """A graph that Dynamo made of (a part of) a function; `line` is the first of the operators in it."""
+    """A graph that Dynamo made of (a part of) a function; `line` is the first of the operators in it. `kernels` are
+    those that Inductor generated for it, its backward's included where that is compiled at once."""
 
     kind: ClassVar[str] = "graph"
     ops: int = 0
     compile_s: float = 0.0
+    kernels: int = 0
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -93,6 +95,7 @@ class Graph(Event):
     def merge(self, other: Any) -> None:
         self.count += other.count
         self.compile_s += other.compile_s
+        self.kernels += other.kernels
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ NO_TORCH = (
 @dataclass(frozen=True)
 class Options:
     """`steps` ends the program after so many, `after` of them are warm-up. `syncs` None: measured where there is a GPU.
-    `quiet_stdout` sends what the program prints to stderr. `keep` is a folder for the raw profile."""
+    `quiet_stdout` sends what the program prints to stderr. `private`: what compiles is compiled anew, in caches that
+    are deleted with the run, and no bytecode is written. `keep` is a folder for the raw profile."""
 
     steps: int | None = None
     after: int = 0
@@ -43,6 +44,7 @@ class Options:
     inputs: Sequence[str] = ()
     backend: str = "inductor"
     quiet_stdout: bool = False
+    private: bool = False
     keep: str | None = None
     cwd: Path = field(default_factory=Path.cwd)
 
@@ -74,7 +76,7 @@ def run(kind: Literal["file", "module", "target"], name: str, arguments: Sequenc
         }
         (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
         started = time.monotonic()
-        code = _wait(_start(scratch / "request.json", options), options.timeout)
+        code = _wait(_start(scratch, options), options.timeout)
         record = journal.read(scratch / "journal")
         record.seconds = time.monotonic() - started
         hang = scratch / "hang"
@@ -107,10 +109,16 @@ def _program_file(kind: str, name: str, options: Options) -> Path | None:
     return path.resolve()
 
 
-def _start(request: Path, options: Options) -> subprocess.Popen[bytes]:
+def _start(scratch: Path, options: Options) -> subprocess.Popen[bytes]:
+    environment = dict(os.environ)
+    if options.private:
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
+            environment[name] = str(scratch / name.lower())
     return subprocess.Popen(
-        [sys.executable, str(CHILD), str(request)],
+        [sys.executable, str(CHILD), str(scratch / "request.json")],
         cwd=options.cwd,
+        env=environment,
         stdout=sys.stderr.fileno() if options.quiet_stdout else None,
     )
 

@@ -46,7 +46,7 @@ class Counter:
         self._window = steps
         self._on_open, self._on_close = on_open, on_close
         self.done = 0
-        self._rank = -1
+        self._rank = -1 if after is not None else TARGET  # whose own loops don't count
         self._loop: Loop | None = None
         self._reference: int | None = None  # the optimizer whose steps count
         self._iterator: Callable[[], Any] = lambda: None  # a weak reference to that whose batches count
@@ -108,7 +108,7 @@ class Counter:
 
     def target(self, calls: int) -> None:
         """From now on the calls of TARGET are measured, so many: it was called before."""
-        self._rank, self._window = TARGET, calls
+        self._window = calls
         self._open()
 
     def target_called(self) -> None:

@@ -1,0 +1,333 @@
+"""Budgets: what a TARGET costs, by site, kept in a file that is committed; a run fails where a site's cost grew.
+
+A site is known by its file, function and source text, not by its line: code that moves stays within its budget.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from compilelint.errors import UsageProblem
+from compilelint.runtime.trace import run
+from compilelint.runtime.trace.record import Break, Event, Graph, Recompile, Record, Sync, Work
+
+Metric = Literal["breaks", "recompiles", "syncs", "graphs", "kernels"]
+METRICS: tuple[Metric, ...] = ("breaks", "recompiles", "syncs", "graphs", "kernels")
+# more graphs or kernels are no growth where fewer of these paid for them
+PAID_BY: dict[Metric, tuple[Metric, ...]] = {"graphs": ("breaks",), "kernels": ("breaks", "syncs")}
+CALLS = 1  # measured; one or two that compile come before
+FILE = "compilelint-budget.json"
+TIMEOUT = 300.0
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where something is counted. `what` is Dynamo's name of the break, the guard that failed, the call that syncs."""
+
+    metric: Metric
+    path: str
+    function: str
+    source: str = ""
+    what: str = ""
+
+
+Sites = Counter[Site]
+
+
+@dataclass
+class Budget:
+    """One TARGET on one kind of device."""
+
+    torch: str
+    backend: str
+    device_name: str = ""
+    sites: Sites = field(default_factory=Counter)
+    lines: dict[Site, int] = field(default_factory=dict)  # where a site was now; not stored
+
+    def total(self, metric: Metric) -> int:
+        return sum(count for site, count in self.sites.items() if site.metric == metric)
+
+    def to_json(self) -> dict[str, Any]:
+        sites = sorted(self.sites.items(), key=lambda item: (METRICS.index(item[0].metric), *asdict(item[0]).values()))
+        return {
+            "torch": self.torch,
+            "backend": self.backend,
+            "device_name": self.device_name,
+            "totals": {metric: self.total(metric) for metric in METRICS},
+            "sites": [{**asdict(site), "count": count} for site, count in sites],
+        }
+
+
+@dataclass
+class Change:
+    """A site whose count is another now. `line` is 0 for one that is gone."""
+
+    site: Site
+    stored: int
+    now: int
+    line: int = 0
+
+    def __str__(self) -> str:
+        site = self.site
+        where = f"{site.path}:{self.line}" if self.line else site.path
+        text = f": `{site.source}`" if site.source else ""
+        what = f" ({site.what})" if site.what else ""
+        return f"{site.metric} {self.stored} \u2192 {self.now} at {where} in {site.function}{text}{what}"
+
+
+@dataclass
+class Outcome:
+    """One TARGET compared with its budget, or written into it."""
+
+    target: str
+    device: str
+    budget: Budget
+    grew: list[Change] = field(default_factory=list)
+    shrank: list[Change] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    written: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "device": self.device,
+            "ok": not self.grew,
+            "written": self.written,
+            **self.budget.to_json(),
+            "grew": [asdict(change) for change in self.grew],
+            "shrank": [asdict(change) for change in self.shrank],
+            "notes": self.notes,
+        }
+
+
+def budget(
+    target: str | None,
+    *,
+    write: bool = False,
+    file: Path | None = None,
+    device: str | None = None,
+    inputs: Sequence[str] = (),
+    backend: str | None = None,
+    timeout: float = TIMEOUT,
+    cwd: Path | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Outcome]:
+    """Run TARGET (None: all that the file holds) and compare it with its budget, or `write` that anew.
+
+    Raises UsageProblem where there is nothing to compare with, and for a TARGET that can't be run to its end.
+    """
+    if device not in (None, "cpu", "cuda"):
+        raise UsageProblem(f"--device {device}: expected cpu or cuda")
+    cwd = (cwd or Path.cwd()).resolve()
+    place = cwd / (file or FILE)
+    stored = _read(place)
+    targets = [target] if target is not None else sorted(stored)
+    if not targets:
+        raise UsageProblem(f"{place.name}: holds no budget; name a TARGET, and store one with --write")
+    outcomes = []
+    for name in targets:
+        known = stored.get(name, {"inputs": [], "devices": {}})
+        if not write and not known["devices"]:
+            raise UsageProblem(f"{place.name}: holds no budget of {name}; store one with --write")
+        known["inputs"] = list(inputs) or known["inputs"]
+        progress(f"running {name}")
+        options = run.Options(
+            steps=CALLS,
+            timeout=timeout,
+            syncs={"cpu": "predict", "cuda": "measure", None: None}[device],
+            inputs=known["inputs"],
+            backend=backend or _backend(known, device) or "inductor",
+            quiet_stdout=True,
+            private=True,
+            cwd=cwd,
+        )
+        record = run.run("target", name, (), options)
+        _refuse_unfinished(name, record)
+        now = measured(record, options.backend)
+        outcome = Outcome(name, record.device, now)
+        if write:
+            known["devices"][record.device] = now.to_json()
+            stored[name] = known
+            outcome.written = True
+        else:
+            kinds = known["devices"]
+            if record.device not in kinds:
+                raise UsageProblem(
+                    f"{place.name}: holds a budget of {name} for {', '.join(sorted(kinds))}, not for {record.device}: "
+                    f"store one with --write on such a machine, or name --device"
+                )
+            _judge(outcome, _budget(kinds[record.device]))
+        outcomes.append(outcome)
+    if write:
+        _write(place, stored)
+    return outcomes
+
+
+def measured(record: Record, backend: str) -> Budget:
+    """The costs of a run by site. Kernels are those launched by a call on a GPU, else those that Inductor generated."""
+    found = Budget(record.torch, backend, record.device_name)
+    texts = {shown: _lines(path) for path, shown in record.files.items()}
+    for event in record.events:
+        for metric, what, count in _costs(event, record.device):
+            whole = isinstance(event, Graph | Recompile)  # these are a function's, not a line's
+            source = "" if whole else _line(texts.get(event.path, []), event.line)
+            site = Site(metric, event.path, event.function, source, what)
+            found.sites[site] += count
+            found.lines.setdefault(site, event.line)
+    return found
+
+
+def _costs(event: Event, device: str) -> Iterator[tuple[Metric, str, int]]:
+    if isinstance(event, Break):
+        yield "breaks", event.gb_type, 1  # however often the function around it was compiled
+    elif isinstance(event, Recompile):
+        yield "recompiles", event.guard, event.count
+    elif isinstance(event, Sync):
+        yield "syncs", event.what, event.count
+    elif isinstance(event, Graph):
+        yield "graphs", "", event.count
+        if device == "cpu" and event.kernels:
+            yield "kernels", "", event.kernels
+    elif isinstance(event, Work) and event.kernels:
+        yield "kernels", "", event.kernels
+
+
+def compare(stored: Sites, now: Sites) -> tuple[Sites, Sites]:
+    """(more, fewer): what of `now` is not in `stored`, and the reverse. A site that moved to another function or file
+    is the same, and so is a line that was edited, if its function has no more of the kind than before."""
+    more, fewer = now - stored, stored - now
+    alike: tuple[Callable[[Site], tuple[str, ...] | None], ...] = (
+        lambda site: (site.metric, site.source, site.what) if site.source else None,
+        lambda site: (site.metric, site.path, site.function, site.what),
+        lambda site: (site.metric, site.path, site.function),
+    )
+    for key in alike:
+        left: Counter[tuple[str, ...]] = Counter()
+        for site, count in fewer.items():
+            if (known := key(site)) is not None:
+                left[known] += count
+        cancelled: Counter[tuple[str, ...]] = Counter()
+        more, cancelled = _less(more, left, key)
+        fewer, _ = _less(fewer, cancelled, key)
+    return more, fewer
+
+
+def _less(
+    sites: Sites, left: Counter[tuple[str, ...]], key: Callable[[Site], tuple[str, ...] | None]
+) -> tuple[Sites, Counter[tuple[str, ...]]]:
+    """`sites` without as many as `left` holds of each key, and how many of each that were."""
+    left, taken, rest = Counter(left), Counter[tuple[str, ...]](), Counter[Site]()
+    for site, count in sites.items():
+        known = key(site)
+        gone = min(count, left[known]) if known is not None else 0
+        if known is not None and gone:
+            left[known] -= gone
+            taken[known] += gone
+        if count > gone:
+            rest[site] = count - gone
+    return rest, taken
+
+
+def _judge(outcome: Outcome, stored: Budget) -> None:
+    now = outcome.budget
+    more, fewer = compare(stored.sites, now.sites)
+    same = (now.torch, now.backend, now.device_name) == (stored.torch, stored.backend, stored.device_name)
+    if not same:
+        was = " ".join(filter(None, [f"torch {stored.torch}", stored.backend, stored.device_name]))
+        outcome.notes.append(f"stored with {was}: kernels are not compared")
+    paid = {metric for metric in METRICS if now.total(metric) < stored.total(metric)}
+    for metric in METRICS:
+        if metric == "kernels" and not same:
+            continue
+        excuse = [other for other in PAID_BY.get(metric, ()) if other in paid]
+        changes = [
+            Change(site, stored.sites[site], stored.sites[site] + count, now.lines[site])
+            for site, count in sorted(more.items(), key=lambda item: str(item[0]))
+            if site.metric == metric
+        ]
+        if excuse and changes:
+            outcome.notes.append(
+                f"more {metric} ({stored.total(metric)} \u2192 {now.total(metric)}), fewer {excuse[0]}"
+            )
+        else:
+            outcome.grew += changes
+        outcome.shrank += [
+            Change(site, stored.sites[site], stored.sites[site] - count, now.lines.get(site, 0))
+            for site, count in sorted(fewer.items(), key=lambda item: str(item[0]))
+            if site.metric == metric
+        ]
+
+
+def _refuse_unfinished(target: str, record: Record) -> None:
+    """A run that didn't come to its end has counted too little."""
+    if record.timed_out is not None:
+        at = f" (at {record.hung_at})" if record.hung_at else ""
+        raise UsageProblem(f"TARGET {target}: did not finish within {record.timed_out:g} s{at}; see --timeout")
+    if record.signal:
+        raise UsageProblem(f"TARGET {target}: was ended by {record.signal}")
+    if record.exit_code or not record.complete or record.steps.done < CALLS:
+        raise UsageProblem(f"TARGET {target}: ended its process with code {record.exit_code} before it was measured")
+
+
+def _line(lines: Sequence[str], number: int) -> str:
+    return " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+
+
+def _backend(known: dict[str, Any], device: str | None) -> str | None:
+    """That of the stored budget, for the device or for any."""
+    kinds = known["devices"]
+    stored = kinds.get(device) or next(iter(kinds.values()), None)
+    return None if stored is None else str(stored["backend"])
+
+
+def _budget(data: dict[str, Any]) -> Budget:
+    sites: Sites = Counter()
+    for each in data["sites"]:
+        each = dict(each)
+        count = each.pop("count")
+        sites[Site(**each)] += count
+    return Budget(data["torch"], data["backend"], data["device_name"], sites)
+
+
+def _read(place: Path) -> dict[str, Any]:
+    if not place.is_file():
+        return {}
+    try:
+        data = json.loads(place.read_text(encoding="utf-8"))
+        if data["version"] != 1:
+            raise UsageProblem(f"{place}: is of version {data['version']}, of a newer compilelint")
+        targets: dict[str, Any] = data["targets"]
+        for known in targets.values():
+            for kind in known["devices"].values():
+                _budget(kind)
+            list(known["inputs"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageProblem(f"{place}: is no budget: {type(error).__name__}: {error}") from None
+    return targets
+
+
+def _write(place: Path, targets: dict[str, Any]) -> None:
+    """In one step."""
+    text = json.dumps({"version": 1, "targets": dict(sorted(targets.items()))}, indent=1) + "\n"
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(place)
+    except OSError as error:
+        raise UsageProblem(f"{place}: can't be written: {error.strerror}") from None

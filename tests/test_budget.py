@@ -1,0 +1,192 @@
+"""Budgets: growth is told by site, moved and edited lines are none, and a run that doesn't end has no figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from compilelint.budget import Budget, Outcome, Site, Sites, _judge, compare, measured
+from compilelint.cli import compilelint
+from compilelint.runtime.trace.record import Break, Graph, Recompile, Record, Sync, Work
+
+ITEM = Site("syncs", "m.py", "train", "total += loss.item()", "Tensor.item")
+
+
+def sites(*found: tuple[Site, int]) -> Sites:
+    return Counter(dict(found))
+
+
+@pytest.mark.parametrize(
+    ("now", "grew"),
+    [
+        (ITEM, {}),
+        (Site("syncs", "other.py", "fit", ITEM.source, ITEM.what), {}),  # moved
+        (Site("syncs", "m.py", "train", "total = total + loss.item()", ITEM.what), {}),  # edited
+        (Site("syncs", "m.py", "train", "total += float(loss)", "Tensor.__float__"), {}),  # as many as before
+        (Site("syncs", "m.py", "test", "total += float(loss)", "Tensor.__float__"), {"test": 2}),  # another site
+        (Site("breaks", "m.py", "train", ITEM.source, ITEM.what), {"train": 2}),  # of another kind
+    ],
+)
+def test_what_is_growth(now: Site, grew: dict[str, int]) -> None:
+    more, fewer = compare(sites((ITEM, 2)), sites((now, 2)))
+    assert {site.function: count for site, count in more.items()} == grew
+    assert bool(fewer) == bool(grew)
+
+
+def test_more_of_the_same() -> None:
+    more, fewer = compare(sites((ITEM, 2)), sites((ITEM, 5)))
+    assert (more, fewer) == (sites((ITEM, 3)), sites())
+    moved = Site("syncs", "m.py", "fit", ITEM.source, ITEM.what)
+    more, fewer = compare(sites((ITEM, 2)), sites((ITEM, 1), (moved, 2)))
+    assert (more, fewer) == (sites((moved, 1)), sites())
+
+
+def judged(stored: Sites, now: Sites, torch: str = "2.13.0") -> Outcome:
+    budget = Budget(torch, "inductor", "", now, dict.fromkeys(now, 7))
+    outcome = Outcome("m.py:make", "cpu", budget)
+    _judge(outcome, Budget("2.13.0", "inductor", "", stored))
+    return outcome
+
+
+BREAK = Site("breaks", "m.py", "forward", "if x.any():", "Data-dependent branching")
+GRAPH, KERNEL = Site("graphs", "m.py", "forward"), Site("kernels", "m.py", "forward")
+
+
+def test_growth_is_told_by_site() -> None:
+    (change,) = judged(sites((ITEM, 2)), sites((ITEM, 3))).grew
+    assert str(change) == "syncs 2 → 3 at m.py:7 in train: `total += loss.item()` (Tensor.item)"
+    outcome = judged(sites((ITEM, 2), (BREAK, 1)), sites((ITEM, 1)))
+    assert not outcome.grew
+    assert [(change.site.metric, change.stored, change.now) for change in outcome.shrank] == [
+        ("breaks", 1, 0),
+        ("syncs", 2, 1),
+    ]
+
+
+def test_graphs_and_kernels_that_were_paid_for() -> None:
+    """A break that goes makes graphs where there were none."""
+    outcome = judged(sites((BREAK, 1)), sites((GRAPH, 1), (KERNEL, 3)))
+    assert not outcome.grew
+    assert outcome.notes == ["more graphs (0 → 1), but fewer breaks", "more kernels (0 → 3), but fewer breaks"]
+    assert [change.site.metric for change in judged(sites((GRAPH, 1)), sites((GRAPH, 2))).grew] == ["graphs"]
+    assert [change.site.metric for change in judged(sites((KERNEL, 1)), sites((KERNEL, 2))).grew] == ["kernels"]
+
+
+def test_kernels_of_another_release_are_not_compared() -> None:
+    outcome = judged(sites((KERNEL, 1), (ITEM, 1)), sites((KERNEL, 2), (ITEM, 2)), torch="2.14.0")
+    assert [change.site.metric for change in outcome.grew] == ["syncs"]
+    assert outcome.notes == ["stored with torch 2.13.0 inductor: kernels are not compared"]
+
+
+def test_costs_of_a_record(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("a\n  b =  1\n", encoding="utf-8")
+    events = [
+        Break("m.py", 2, "f", gb_type="Data-dependent branching", count=3),
+        Recompile("m.py", 1, "f", guard="size mismatch", count=2),
+        Sync("m.py", 2, "f", what="Tensor.item", count=4),
+        Graph("m.py", 1, "f", ops=2, kernels=2),
+        Graph("m.py", 2, "f", ops=5, kernels=1),
+        Work("m.py", 2, "f", kernels=6, copies=1),
+    ]
+    record = Record(torch="2.13.0", device="cuda", events=events, files={str(tmp_path / "m.py"): "m.py"})
+    on_gpu = measured(record, "inductor")
+    assert on_gpu.sites == {
+        Site("breaks", "m.py", "f", "b = 1", "Data-dependent branching"): 1,
+        Site("recompiles", "m.py", "f", "", "size mismatch"): 2,
+        Site("syncs", "m.py", "f", "b = 1", "Tensor.item"): 4,
+        Site("graphs", "m.py", "f"): 2,
+        Site("kernels", "m.py", "f", "b = 1"): 6,
+    }
+    record.device = "cpu"
+    assert measured(record, "inductor").sites[Site("kernels", "m.py", "f")] == 3
+
+
+CODE = """
+    import os, torch
+
+    def count(x):
+        BODY
+        return x
+
+    def make():
+        net = torch.compile(torch.nn.Linear(4, 4), backend="BACKEND")
+
+        def step(batches):
+            total = 0.0
+            for x in batches:
+                count(x)
+                total += net(x).sum().item()
+            return total
+
+        return step, ([torch.ones(2, 4) for _ in range(3)],)
+"""
+
+
+def write(body: str = "pass", backend: str = "eager", above: str = "") -> None:
+    text = above + textwrap.dedent(CODE).replace("BODY", body).replace("BACKEND", backend)
+    Path("m.py").write_text(text, encoding="utf-8")
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(compilelint, ["budget", *arguments], standalone_mode=False)
+
+
+def problem(*arguments: str) -> str:
+    done = command(*arguments)
+    assert done.exception is not None, done.output
+    return str(done.exception)
+
+
+def test_a_budget_that_is_kept_and_overrun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    write()
+    done = command("m.py:make", "--write", "--device", "cpu")
+    assert done.return_value == 0, done.output
+    stored = json.loads(Path("compilelint-budget.json").read_text(encoding="utf-8"))
+    kept = stored["targets"]["m.py:make"]["devices"]["cpu"]
+    assert kept["totals"] == {"breaks": 0, "recompiles": 0, "syncs": 3, "graphs": 1, "kernels": 0}
+    assert [(site["function"], site["source"]) for site in kept["sites"] if site["metric"] == "syncs"] == [
+        ("step", "total += net(x).sum().item()")
+    ]
+    assert sorted(os.listdir()) == ["compilelint-budget.json", "m.py"]
+    write("x.sum().item()", above="# moved down\n\n\n")
+    done = command("--json", "--device", "cpu")
+    assert done.return_value == 1, done.output
+    (told,) = json.loads(done.stdout)["budgets"]
+    assert [(change["now"], change["line"], change["site"]["source"]) for change in told["grew"]] == [
+        (3, 8, "x.sum().item()")
+    ]
+    assert json.loads(Path("compilelint-budget.json").read_text(encoding="utf-8")) == stored
+    write("os._exit(0)")
+    assert "ended its process with code 0 before it was measured" in problem("--write", "--device", "cpu")
+    assert json.loads(Path("compilelint-budget.json").read_text(encoding="utf-8")) == stored
+
+
+def test_what_is_no_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "holds no budget; name a TARGET" in problem()
+    assert "holds no budget of m.py:make; store one with --write" in problem("m.py:make")
+    Path("compilelint-budget.json").write_text("{}", encoding="utf-8")
+    assert "is no budget: KeyError" in problem()
+    Path("compilelint-budget.json").write_text('{"version": 2}', encoding="utf-8")
+    assert "is of version 2" in problem()
+
+
+@pytest.mark.slow
+def test_kernels_that_inductor_generates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("torch.compile(lambda y: (y.sin() + 1).sum(0))(x)", backend="inductor")
+    done = command("m.py:make", "--write", "--device", "cpu", "--file", "costs.json")
+    assert done.return_value == 0, done.output
+    stored = json.loads(Path("costs.json").read_text(encoding="utf-8"))
+    kernels = [
+        each for each in stored["targets"]["m.py:make"]["devices"]["cpu"]["sites"] if each["metric"] == "kernels"
+    ]
+    assert kernels and all(each["path"] == "m.py" and each["count"] >= 1 for each in kernels)
