@@ -253,9 +253,8 @@ def _judge(outcome: Outcome, stored: Budget) -> None:
             if site.metric == metric
         ]
         if excuse and changes:
-            outcome.notes.append(
-                f"more {metric} ({stored.total(metric)} \u2192 {now.total(metric)}), fewer {excuse[0]}"
-            )
+            told = f"more {metric} ({stored.total(metric)} \u2192 {now.total(metric)}), but fewer {excuse[0]}"
+            outcome.notes.append(told)
         else:
             outcome.grew += changes
         outcome.shrank += [

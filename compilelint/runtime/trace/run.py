@@ -24,6 +24,7 @@ from compilelint.runtime.trace import journal
 from compilelint.runtime.trace.record import Record
 
 CHILD = Path(__file__).parent / "child.py"
+STDERR = 2  # whatever sys.stderr stands for by now
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _HUNG_AT = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
 NO_TORCH = (
@@ -119,7 +120,7 @@ def _start(scratch: Path, options: Options) -> subprocess.Popen[bytes]:
         [sys.executable, str(CHILD), str(scratch / "request.json")],
         cwd=options.cwd,
         env=environment,
-        stdout=sys.stderr.fileno() if options.quiet_stdout else None,
+        stdout=STDERR if options.quiet_stdout else None,
     )
 
 
