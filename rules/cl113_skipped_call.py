@@ -3,7 +3,9 @@
 ## What it does
 Reports, in compiled code, calls of functions that Dynamo skips or fails to trace: `time.*`, parts of `random`, `os`,
 `io`, `json`, `pickle`, `hashlib`, `subprocess`, `inspect`, `gc`, `datetime`, `torch.save`, hardware queries, `eval`,
-`ctypes` and C extensions such as PIL. Which of them break was measured on each torch release.
+`ctypes`, progress bars and C extensions such as PIL; `finditer` and `groupdict` of regular expressions, a TypedDict
+of which keys may be missing, and a metaclass that calls `type.__call__`. Which of them break was measured on each
+torch release.
 
 ## Why it costs
 The graph ends before the call, and another starts after it.
@@ -58,7 +60,7 @@ MODULES = frozenset(
     words(
         "struct base64 bisect csv cv2 datetime decimal gc glob hashlib io json pickle PIL platform queue"
         " secrets shutil signal socket statistics subprocess tempfile time uuid zlib"
-        " h5py pandas scipy sklearn matplotlib wandb"
+        " h5py pandas scipy sklearn matplotlib tqdm wandb"
     )
 )
 TRACED = frozenset(words("datetime.datetime platform.system platform.machine time.struct_time signal.SIGINT"))
@@ -84,7 +86,7 @@ FUNCTIONS = frozenset(
         " torch.nn.utils.pack_padded_sequence torch.nn.utils.pad_packed_sequence torch.nn.utils.pack_sequence"
         " torch.nn.utils.rnn.pad_packed_sequence torch.nn.utils.rnn.pack_sequence torch.from_dlpack"
         " torch.utils.dlpack.to_dlpack torch.frombuffer torch.autograd.functional.jacobian"
-        " torch.autograd.functional.hessian"
+        " torch.autograd.functional.hessian re.finditer re.Pattern.finditer re.Match.groupdict"
     )
 )
 CLOCKS = words(
@@ -126,6 +128,22 @@ def namespace(event: Store, ctx: Context) -> Iterator[Report]:
     if ctx.compiled and isinstance(event.object, Instance) and event.object.external == "types.SimpleNamespace":
         message = f"Dynamo can't follow the change of `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(event.node, message, gb_types=("Unsupported method call",), hint="use a class of your own")
+
+
+@rule.on(Call, "typing.TypedDict.__optional_keys__")
+def typed_dict(event: Call, ctx: Context) -> Iterator[Report]:
+    if ctx.compiled:
+        message = f"`{ctx.source(event.node)}` makes a TypedDict of which keys may be missing: {cost(event, ctx)}"
+        yield Report(event.node, message, gb_types=("TypedDict with optional keys",), hint="make a plain dict")
+
+
+@rule.on(Call, "type.__call__", "abc.ABCMeta.__call__")
+def metaclass(event: Call, ctx: Context) -> Iterator[Report]:
+    """`super().__call__(…)` of a metaclass that is called on its own: type's is written in C."""
+    if ctx.compiled:
+        message = f"Dynamo can't trace `{ctx.source(event.node)}` of a metaclass: {cost(event, ctx)}"
+        gb_types = ("Attempted to call a super() attribute that is not a function or method",)
+        yield Report(event.node, message, gb_types=gb_types, hint="make the object outside the compiled region")
 
 
 def stop_clock(event: Call) -> Fix | None:

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `torch.manual_seed`, `get_rng_state`, `initial_seed`, making a `torch.Generator`, its methods, and passing one
-as `generator=`, in code that Dynamo traces; and the `numpy.random` functions that it can't map.
+as `generator=`, in code that Dynamo traces; the `numpy.random` functions that it can't map, and the objects of
+`numpy.random`; and a branch on a number that Python's `random`, or a `random.Random`, draws.
 
 ## Why it costs
 The state of a random generator isn't part of a graph: it ends before the call.
@@ -48,14 +49,18 @@ SEEDS = words(
     " torch.cuda.get_rng_state torch.cuda.set_rng_state torch.cuda.initial_seed torch.Generator"
     " torch.Generator.*"
 )
-NUMPY = words(
-    "permutation shuffle beta choice default_rng RandomState gamma poisson binomial multinomial dirichlet exponential"
-)
+NUMPY = words("permutation shuffle beta choice default_rng gamma poisson binomial multinomial dirichlet exponential")
+STATES = words("SeedSequence MT19937 PCG64 PCG64DXSM Philox SFC64 Generator RandomState")
 SCALAR_DRAWS = words("rand randn randint uniform normal random random_sample")  # with a size they are traced
+
+DRAWS = words("random uniform randint randrange")  # of Python's, traced where a graph can take the number as an input
 
 
 @rule.on(
-    Call, *SEEDS, *(f"numpy.random.{name}" for name in NUMPY), "numpy.random.Generator.*", "numpy.random.RandomState.*"
+    Call,
+    *SEEDS,
+    *(f"numpy.random.{name}" for name in (*NUMPY, *STATES)),
+    *(f"numpy.random.{name}.*" for name in STATES),
 )
 def state(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled and ctx.torch_says(event.target).get("breaks") is not False:
@@ -95,7 +100,7 @@ def passed(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Branch)
 def drawn(event: Branch, ctx: Context) -> Iterator[Report]:
     """What `random.uniform` and `random.randint` give is an input of the graph: a branch on it needs its value."""
-    if ctx.compiled and isinstance(event.test, Scalar) and made_by(event.test, "uniform", "randint", "randrange"):
+    if ctx.compiled and isinstance(event.test, Scalar) and made_by(event.test, *DRAWS):
         message = f"a branch on the random number `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(
             event.node,

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports, in compiled code, `with` over locks, files, `torch.device(…)`, `cudnn.flags`, `fork_rng`, `detect_anomaly`,
-saved-tensor hooks, NVTX ranges, `numpy.errstate`, `redirect_stdout`, temporary files and the like, and
-`acquire`/`release` of a lock.
+saved-tensor hooks, NVTX ranges, `numpy.errstate`, `redirect_stdout`, temporary files and the like, over an object
+of a class of your own that was made before the compiled code runs, and `acquire`/`release` of a lock.
 
 ## Why it costs
 Dynamo can't resume inside a `with` block: the function around it isn't compiled at all.
@@ -21,7 +21,7 @@ Manual: what the block protects decides how far out it may move.
 
 ## Versions
 All releases. `no_grad`, `inference_mode`, `autocast`, `record_function`, `sdpa_kernel`, `nullcontext`, `suppress`,
-`catch_warnings` and `@contextmanager` functions are traced.
+`catch_warnings`, `@contextmanager` functions and objects made where they are entered are traced.
 
 ## References
 https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_breaks.html
@@ -50,6 +50,7 @@ MANAGERS = words(
     " concurrent.futures.ThreadPoolExecutor multiprocessing.Pool"
 )
 HINT = "enter it outside the compiled region"
+KEPT = "make it where it is entered, or enter it outside the compiled region"
 
 
 def kind_of(value: Value) -> str:
@@ -61,9 +62,9 @@ def kind_of(value: Value) -> str:
 @rule.on(Enter)
 def enter(event: Enter, ctx: Context) -> Iterator[Report]:
     name = event.target or kind_of(event.value)
-    if ctx.compiled and name in (*MANAGERS, *LOCKS):
+    if ctx.compiled and (event.kept or name in (*MANAGERS, *LOCKS)):
         message = f"Dynamo can't trace `with {ctx.source(event.node)}`: {cost(event, ctx)}"
-        yield Report(event.node, message, because=event.value, hint=HINT)
+        yield Report(event.node, message, because=event.value, hint=KEPT if event.kept else HINT)
 
 
 @rule.on(Call, *(f"{lock}.{method}" for lock in LOCKS for method in ("acquire", "release", "locked")))

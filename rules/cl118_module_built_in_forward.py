@@ -1,9 +1,9 @@
-"""A module, parameter or hook made in compiled code breaks the graph.
+"""A module, parameter, hook or optimizer made in compiled code breaks the graph.
 
 ## What it does
 Reports, in compiled code, the construction of modules that have parameters (`nn.Linear(…)`, `nn.LayerNorm(…)`),
-`nn.Parameter(…)` of a computed tensor, `register_forward_hook` and its relatives, `load_state_dict`, and a
-`DataLoader`.
+`nn.Parameter(…)` of a computed tensor, `register_forward_hook` and its relatives, `load_state_dict`, a `DataLoader`,
+and an optimizer or its schedule.
 
 ## Why it costs
 Parameters must exist before the graph that uses them. The graph ends at each construction; a hook handle makes Dynamo
@@ -72,6 +72,15 @@ def parameter(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled and (value is None or not is_input(value)):
         message = f"`{ctx.source(event.node)}` makes a parameter: {cost(event, ctx)}"
         yield Report(event.node, message, because=value, hint="make it in `__init__`, or use the tensor itself")
+
+
+@rule.on(Call, "torch.optim.*")
+def optimizer(event: Call, ctx: Context) -> Iterator[Report]:
+    """Optimizers and schedulers patch methods while they are made."""
+    if ctx.compiled and event.target.rpartition(".")[2][:1].isupper():
+        message = f"`{ctx.source(event.node)}` makes an optimizer or its schedule: {cost(event, ctx)}"
+        gb_types = ("setattr() on unsupported type", "Attempted to inline function marked as skipped")
+        yield Report(event.node, message, gb_types=gb_types, hint="make it before the compiled call")
 
 
 @rule.on(Call, *(f"Module.{name}" for name in HOOKS))

@@ -80,6 +80,21 @@ CASES = {
             reveal(g)  # None | int
             reveal(h)  # ?
         """,
+    "typed dicts": """
+        class Base(typing.TypedDict, total=False):
+            x: Tensor
+
+        class Batch(Base):
+            names: typing.NotRequired[list[str]]
+
+        def f(batch: Batch, more: Optional[Batch]):
+            reveal(batch["x"])  # tensor
+            reveal(batch.get("names"))  # list[str, ...]
+            reveal(batch["others"])  # ?
+            reveal(more["x"])  # tensor
+            made = Batch(x=torch.zeros(2), names=[])
+            reveal(made["x"])  # tensor cpu float 1d constant
+        """,
     "annotated by an alias": """
         OptTensor = Optional[Tensor]
         Pair: typing.TypeAlias = Tuple[OptTensor, int]
@@ -564,6 +579,19 @@ CASES = {
                 reveal(Net.half(x))  # tensor bool
                 reveal(Net.make())  # Net
         """,
+    "parameters by name": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scales = nn.ParameterDict({})
+
+            def add(self, name: str):
+                self.scales[name] = nn.Parameter(torch.zeros(2))
+
+            def forward(self, name: str):
+                reveal(self.scales[name])  # tensor parameter
+                reveal(self.scales["a"])  # tensor parameter
+        """,
     # -- containers --------------------------------------------------------------------------------------------------
     "lists": """
         def f(x: Tensor):
@@ -685,6 +713,24 @@ CASES = {
             reveal(made.extra)  # 3
             reveal(made.loss)  # None
             reveal(Pair(x, 2).right)  # 2
+        """,
+    "what a regular expression finds": """
+        import re
+
+        NUMBER = re.compile("[0-9]")
+
+        def f(text: str):
+            reveal(NUMBER.match(text))  # None | re.Match
+            reveal(re.search("a", text))  # None | re.Match
+        """,
+    "numbers drawn by an object": """
+        import random
+
+        def f():
+            draw = random.Random(3)
+            reveal(draw.randrange(4))  # int data
+            reveal(draw.random())  # float data
+            reveal(draw.choice([1, 2]))  # ?
         """,
     # -- functions ---------------------------------------------------------------------------------------------------
     "calls are followed": """

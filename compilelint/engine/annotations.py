@@ -24,6 +24,7 @@ from compilelint.engine.values import (
     join_all,
 )
 from compilelint.models.names import is_optimizer
+from compilelint.source.module import ClassInfo
 
 if TYPE_CHECKING:
     from compilelint.engine.scope import Scope
@@ -116,6 +117,8 @@ class _Reader:
 
     def named(self, value: Value, at: ast.AST, depth: int) -> Value:
         if isinstance(value, Class):
+            if self.scope.engine.is_typed_dict(value.info):
+                return self.typed_dict(value, at, depth)
             return self.scope.engine.instance(value.info, Origin(self.path, at, "is annotated"))
         if isinstance(value, Union):  # `try: from a import T`, `except ImportError: class T`
             return join_all(self.named(option, at, depth) for option in value.options)
@@ -148,6 +151,15 @@ class _Reader:
         if name in ("torch.device", "torch.dtype"):
             return Instance(None, name)
         return UNKNOWN
+
+    def typed_dict(self, value: Class, at: ast.AST, depth: int) -> Value:
+        """A dict with the keys that a TypedDict and its bases name."""
+        items: dict[str, Value] = {}
+        for base in self.scope.engine.mro(value.info):
+            if isinstance(base, ClassInfo):
+                inner = _Reader(self.scope.engine.scope(base.module), self.path, self.why)
+                items |= {k: inner.read(v, at, depth + 1) for k, v in base.annotations.items() if k not in items}
+        return Map(items)
 
     def subscript(self, base: ast.expr, index: ast.expr, at: ast.AST, depth: int) -> Value:
         value = self.scope.static(base)

@@ -117,6 +117,8 @@ class Calls(Frame):
                 pass
             elif shows_tensor(node, func) or (func.attr in OF_TENSORS and _made_of_tensor(owner)):
                 callee = Method(func.attr, self.proved(func.value, func, "is an operation of tensors alone"))
+            elif func.attr == "requires_grad_":
+                self._tell_requires_grad(func, arguments, node)
             elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
                 tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
                 callee = Method(func.attr, tensor)
@@ -130,6 +132,11 @@ class Calls(Frame):
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
         return self.call(callee, arguments, node)
+
+    def _tell_requires_grad(self, func: ast.Attribute, arguments: Arguments, node: ast.Call) -> None:
+        """`x.requires_grad_()`: of a tensor or a module, which comes to the same."""
+        tensor = Tensor(origin=self.origin(func, "needs a gradient as tensors do"))
+        self._tell_call("Tensor.requires_grad_", arguments, tensor, UNKNOWN, node)
 
     def proved(self, node: ast.expr, use: ast.AST, why: str) -> Tensor:
         """`x.backward()` shows what nobody knew before: `x` is a tensor."""
@@ -284,6 +291,8 @@ class Calls(Frame):
 
     def instantiate(self, info: ClassInfo, arguments: Arguments, node: ast.AST) -> Value:
         """`Class(…)`: run `__init__` for its effects, give an instance."""
+        if self.engine.is_typed_dict(info):
+            return self._typed_dict(info, arguments, node)
         instance = self.engine.instance(info, self.origin(node, "is constructed"))
         if arguments.starred and not arguments.args:
             return instance
@@ -303,6 +312,12 @@ class Calls(Frame):
         if instance.isa("torch.autograd.Function"):
             return UNKNOWN
         return instance
+
+    def _typed_dict(self, info: ClassInfo, arguments: Arguments, node: ast.AST) -> Map:
+        """`Options(verbose=True)` of a TypedDict: the dict of its arguments."""
+        if self.engine.has_optional_keys(info):
+            self._tell_call("typing.TypedDict.__optional_keys__", arguments, None, UNKNOWN, node)
+        return Map(dict(arguments.kwargs)) if not arguments.args and not arguments.starred else Map(None, Scalar("str"))
 
     def _kept(self, info: ClassInfo, arguments: Arguments, writes: Mapping[str, Value]) -> dict[str, Value]:
         """The functions, classes and objects passed to `__init__` that attributes hold from there on."""

@@ -168,6 +168,23 @@ class Engine:
     ) -> Instance:
         return Instance(info, "", self.bases(info), attrs or {}, origin=origin)
 
+    def is_typed_dict(self, info: ClassInfo) -> bool:
+        """Whether a class is a TypedDict: calling it makes a dict."""
+        return any(b in ("typing.TypedDict", "typing_extensions.TypedDict") for b in self.mro(info))
+
+    def has_optional_keys(self, info: ClassInfo) -> bool:
+        """Whether a TypedDict may lack some of its keys: `total=False`, or one that is NotRequired."""
+        for base in self.mro(info):
+            if not isinstance(base, ClassInfo):
+                continue
+            partly = any(k.arg == "total" and getattr(k.value, "value", True) is False for k in base.node.keywords)
+            for noted in base.annotations.values():
+                around = self.scope(base.module).static(noted.value) if isinstance(noted, ast.Subscript) else UNKNOWN
+                name = around.name.rpartition(".")[2] if isinstance(around, External) else ""
+                if name == "NotRequired" or (partly and name != "Required"):
+                    return True
+        return False
+
     def method(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> FunctionInfo | None:
         """The function that `name` means on an instance; `after`: past that class in the order (super())."""
         seen = after is None

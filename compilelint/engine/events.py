@@ -179,10 +179,15 @@ class Compare(Event):
 
 @dataclass(slots=True, eq=False)
 class Enter(Event):
-    """`with value:`; `target` as for Call where the context manager is a call outside the project, else ""."""
+    """`with value:`; `target` as for Call where the context manager is a call outside the project, else "".
+
+    `kept`: an object of a class of the project that was made before the code at hand runs: an attribute of a module,
+    a variable of the file, or what a caller that nobody saw passes.
+    """
 
     value: Value
     target: str
+    kept: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -280,7 +280,8 @@ class Run(Expressions):
             value = self.evaluate(item.context_expr)
             target = self._context_target(item.context_expr)
             if self.wants(Enter, target):
-                self.emit(Enter(item.context_expr, self.site, self.statement, value, target))
+                kept = self._is_kept(item.context_expr, value)
+                self.emit(Enter(item.context_expr, self.site, self.statement, value, target, kept))
             if item.optional_vars is not None:
                 entered = value
                 if isinstance(value, Instance) and value.info is not None:
@@ -295,6 +296,24 @@ class Run(Expressions):
                 self.protected = True
         self.block(node.body)
         self.protected = protected
+
+    def _is_kept(self, node: ast.expr, value: Value) -> bool:
+        """Whether a context manager of the project was made before this function runs, as far as its source tells."""
+        if not isinstance(value, Instance) or value.info is None or value.origin is None:
+            return False
+        if any(base.startswith("torch.") and base != "torch.nn.Module" for base in value.bases):
+            return False  # torch's own kinds Dynamo may know
+        if self.engine.method(value.info, "__enter__") is None:
+            return False
+        if isinstance(node, ast.Attribute):
+            owner = self.peek(node.value)
+            if isinstance(owner, Instance) and owner.info is not None and self.engine.method(owner.info, node.attr):
+                return False  # a property may make it
+            if isinstance(owner, Instance) and owner.isa("torch.nn.Module"):
+                return True
+        if isinstance(node, ast.Name) and node.id not in (self.env or {}) and self.parent is None:
+            return True
+        return isinstance(value.origin.node, ast.arg)
 
     def _context_target(self, node: ast.expr) -> str:
         """The canonical name of an outside context manager."""

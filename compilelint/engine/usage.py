@@ -34,7 +34,7 @@ REDUCED = frozenset(
     """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
 )
 # … as calls of what is a tensor or, if not, an array: Dynamo reads both alike
-READS = frozenset("item tolist".split())
+READS = frozenset("item tolist nonzero".split())
 # … as calls only: arrays have an attribute of that name, or numbers a method
 CALLED_ON_TENSORS = frozenset("size dim numel t".split())
 # torch functions whose first argument may be something else than a tensor

@@ -42,6 +42,7 @@ _PATTERNS = (
     (re.compile(r"^torch\.cuda\.(?:random|memory|streams|graphs)\.(\w+)$"), r"torch.cuda.\1"),
     (re.compile(r"^torch\.random\.(\w+)$"), r"torch.random.\1"),
     (re.compile(r"^(?:numpy)\.(?:core|_core|lib)\.\w+\.(\w+)$"), r"numpy.\1"),
+    (re.compile(r"^tqdm\.\w+\.(\w+)$"), r"tqdm.\1"),
     (re.compile(r"^builtins\.(\w+)$"), r"\1"),
 )
 

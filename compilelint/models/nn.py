@@ -110,7 +110,7 @@ def container(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
 
 def element(instance: Instance) -> Value:
     items = instance.attrs.get("*items", UNKNOWN)
-    if instance.external == "torch.nn.ParameterList":
+    if instance.external in ("torch.nn.ParameterList", "torch.nn.ParameterDict"):
         return Tensor(kind="parameter", origin=instance.origin)
     if isinstance(items, Seq):
         return items.any_item() if items.items != () else UNKNOWN
@@ -118,6 +118,8 @@ def element(instance: Instance) -> Value:
 
 
 def item(instance: Instance, index: Value) -> Value:
+    if instance.external == "torch.nn.ParameterDict":
+        return element(instance)
     items = instance.attrs.get("*items", UNKNOWN)
     position = index.value if isinstance(index, Const) else None
     if isinstance(items, Seq) and items.items is not None and type(position) is int:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
     BATCH,
+    DRAWN,
     NONE,
     OUTPUT,
     UNKNOWN,
     Const,
     Device,
+    Flow,
     Function,
     Instance,
     Map,
@@ -20,6 +22,7 @@ from compilelint.engine.values import (
     Scalar,
     Seq,
     Tensor,
+    Union,
     Unknown,
     Value,
     join,
@@ -37,6 +40,10 @@ TENSOR_HOOKS = frozenset("register_hook register_post_accumulate_grad_hook".spli
 MODULE_SELF = frozenset(
     "to cuda cpu half float double bfloat16 train eval requires_grad_ apply type to_empty share_memory xpu".split()
 )
+
+
+MATCH = Union((NONE, Instance(None, "re.Match")), declared=True)  # of a regular expression
+DRAWS = {"random": "float", "uniform": "float", "randint": "int", "randrange": "int"}  # that Dynamo makes inputs
 
 
 def owner(instance: Instance) -> str:
@@ -187,6 +194,10 @@ def method(run: Calls, instance: Instance, name: str, arguments: Arguments, node
         return instance if name == "manual_seed" else UNKNOWN
     if instance.external == "torch.amp.GradScaler":
         return arguments.args[0] if name == "scale" and arguments.args else UNKNOWN
+    if instance.external == "re.Pattern" and name in ("match", "search", "fullmatch"):
+        return MATCH
+    if instance.external == "random.Random" and name in DRAWS:
+        return Scalar(DRAWS[name], Flow.DATA, origin=run.origin(node, DRAWN))
     if instance.external.startswith("numpy.random"):
         return Tensor(Device.CPU, kind="numpy", origin=run.origin(node, "is a NumPy array"))
     run._callbacks(arguments, node)

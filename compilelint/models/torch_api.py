@@ -37,7 +37,7 @@ from compilelint.engine.values import (
     tensor_of,
     walk,
 )
-from compilelint.models import containers, nn, operators, tensors
+from compilelint.models import containers, nn, objects, operators, tensors
 from compilelint.models.names import is_optimizer
 from compilelint.models.operators import device_of
 
@@ -575,7 +575,7 @@ def _enumerate(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
     return Seq("loader" if run.is_loader(value) else "generator", None, inner)
 
 
-@handles("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.trange", "rich.progress.track")
+@handles("tqdm.tqdm", "tqdm.trange", "rich.progress.track")
 def _progress(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if name.endswith("trange"):
         return Seq("range", None, Scalar("int"))
@@ -783,9 +783,19 @@ def _lock(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, name)
 
 
-@handles("numpy.random.default_rng", "numpy.random.RandomState")
+@handles("numpy.random.default_rng")
 def _rng(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    return Instance(None, "numpy.random.RandomState" if name.endswith("RandomState") else "numpy.random.Generator")
+    return Instance(None, "numpy.random.Generator")
+
+
+@handles("re.compile")
+def _pattern(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Instance(None, "re.Pattern")
+
+
+@handles("re.match", "re.search", "re.fullmatch")
+def _match(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return objects.MATCH
 
 
 NUMPY_MAKERS = frozenset("arange zeros ones linspace full array asarray empty eye identity tri".split())
@@ -797,6 +807,8 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
     if head == "numpy" and last in ("isscalar", "issubdtype", "iterable"):
         return Scalar("bool")
     if head == "numpy.random":
+        if last[:1].isupper():  # SeedSequence, Generator, …
+            return Instance(None, f"{head}.{last}", origin=run.origin(node, "is constructed"))
         return run.numpy_array(node) if _is_sized(last, arguments) else Scalar("float")
     array = run.numpy_array(node)
     given = (*arguments.args, *arguments.kwargs.values())
