@@ -57,6 +57,67 @@ CASES = {
             reveal(e)  # tensor parameter
             reveal(g)  # tensor
         """,
+    "documented tensors": """
+        def google(x, y, z, w, n, shape, eps=1e-5, mask=None):
+            \"\"\"Args:
+                x (torch.Tensor): the input
+                y (`torch.LongTensor` of shape `(batch, n)`, *optional*): labels
+                z (Tensor or list): either
+                w (list[Tensor]): weights
+                n: Tensor names that are kept
+                shape (Tensor): of what is drawn
+                eps (Tensor): a number by its default
+                mask (BoolTensor): which to keep
+            \"\"\"
+            reveal(x)  # tensor
+            reveal(y)  # None | tensor int
+            reveal(z)  # ?
+            reveal(w)  # list[tensor, ...]
+            reveal(n)  # ?
+            reveal(shape)  # ?
+            reveal(eps)  # float
+            reveal(mask)  # None | tensor bool
+
+        def numpy_style(x, y, z):
+            \"\"\"Parameters
+            ----------
+            x : torch.Tensor
+                The input.
+            y : torch.Tensor, np.ndarray
+                Either.
+            z : list of torch.Tensor
+            \"\"\"
+            reveal(x)  # tensor
+            reveal(y)  # ?
+            reveal(z)  # list[tensor, ...]
+
+        def sphinx(x, y, z: int):
+            \"\"\":param torch.Tensor x: the input
+            :param y: the target
+            :type y: torch.Tensor
+            :type z: torch.Tensor
+            \"\"\"
+            reveal(x)  # tensor
+            reveal(y)  # tensor
+            reveal(z)  # int
+
+        def prose(x, y, z):
+            \"\"\"x: N-D Tensor giving the state
+            y: a tensor of shape [n, m]
+            z: where tensors are put
+            \"\"\"
+            reveal(x)  # tensor
+            reveal(y)  # tensor
+            reveal(z)  # ?
+
+        class Loss:
+            \"\"\"Args:
+                weight (Tensor, optional): one weight a class
+            \"\"\"
+
+            def __init__(self, weight=None):
+                reveal(weight)  # None | tensor
+        """,
     "annotated numbers": """
         def f(a: int, b: float, c: bool, d: str, e: "int", g: Any, h: object):
             reveal(a)  # int

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
 from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
@@ -33,6 +34,7 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
+    declared,
     join,
     key,
     scalar_type,
@@ -468,12 +470,32 @@ class Engine:
                 given = defaults.get(name)
                 optional = isinstance(given, ast.Constant) and given.value is None
                 result[name] = join(NONE, tensor) if optional else tensor
+            for name, value in self._documented(info, untyped - uses.tensors.keys()).items():
+                given = defaults.get(name)
+                result[name] = join(NONE, value) if isinstance(given, ast.Constant) else value
         if args.vararg is not None:
             element = annotated(args.vararg.annotation, scope, path, args.vararg)
             result[args.vararg.arg] = Seq("tuple", None, element)
         if args.kwarg is not None:
             result[args.kwarg.arg] = Map(None, Scalar("str"), annotated(args.kwarg.annotation, scope, path, args.kwarg))
         return result
+
+    def _documented(self, info: FunctionInfo, names: set[str]) -> dict[str, Value]:
+        """Those of the parameters that the docstring calls tensors; `__init__` may be documented with its class."""
+        texts = [docs.of(info.node)]
+        if info.cls is not None and info.name == "__init__":
+            texts.append(docs.of(info.cls.node))
+        found: dict[str, Value] = {}
+        for text in texts if names else ():
+            if "ensor" not in text:
+                continue
+            for name, said in docs.documented(text).items():
+                if name in names and name not in found:
+                    origin = Origin(str(info.module.path), info.node, f"documents `{name}` as a tensor")
+                    tensor = Tensor(dtype=said.dtype, origin=origin)
+                    value: Value = Seq(said.held, None, tensor) if said.held else tensor
+                    found[name] = declared(join(NONE, value)) if said.optional else value
+        return found
 
     def receiver(self, info: FunctionInfo) -> Value | None:
         """`self` or `cls` of a method interpreted on its own."""
