@@ -118,6 +118,65 @@ CASES = {
             def __init__(self, weight=None):
                 reveal(weight)  # None | tensor
         """,
+    "named tuples are tuples with names": """
+        from collections import namedtuple
+
+        State = namedtuple("State", "y t k")
+
+        class Sub(namedtuple("Sub", ["a", "b"])):
+            pass
+
+        class Typed(NamedTuple):
+            y: Tensor
+            n: int
+
+        def f(x: Tensor, n: int, typed: Typed):
+            s = State(x, n, k=x)
+            reveal(s.y)  # tensor
+            y, t, k = s
+            reveal(t)  # int
+            reveal(s[-1])  # tensor
+            reveal(s._replace(t=x).t)  # tensor
+            reveal(Sub(x, 1).a)  # tensor
+            for part in State(x, x, x):
+                reveal(part)  # tensor
+            a, b = typed
+            reveal(a)  # tensor
+            reveal(typed[1])  # int
+        """,
+    "a table of many classes, and what their objects are given": """
+        class Solver:
+            def __init__(self, func, y0, **options):
+                self.y0 = y0
+
+            def go(self, t):
+                return self.y0 if t is None else t
+
+        class A(Solver): ...
+        class B(Solver): ...
+        class C(Solver): ...
+        class D(Solver): ...
+        class E(Solver): ...
+        class G(Solver): ...
+
+        SOLVERS = {"a": A, "b": B, "c": C, "d": D, "e": E, "g": G}
+
+        def run(y: Tensor, t: Tensor, name: str, **options):
+            solver = SOLVERS[name](func=None, y0=y, **options)
+            reveal(solver.y0)  # tensor
+            reveal(solver.go(t))  # tensor
+        """,
+    "a shape and a device": """
+        def f(x, y, z):
+            torch.zeros(x.shape, device=x.device)
+            a = y.device, y.dtype
+            b = z.shape
+            z = a
+            c = z.device
+            reveal(x)  # tensor
+            reveal(y)  # ?
+            reveal(z)  # tuple[?, ?]
+        """,
     "annotated numbers": """
         def f(a: int, b: float, c: bool, d: str, e: "int", g: Any, h: object):
             reveal(a)  # int

@@ -53,6 +53,7 @@ def _is_no_tensor(value: Value | None) -> bool:
     return isinstance(value, Seq | Map) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
 
 
+NAMED_TUPLES = ("typing.NamedTuple", "collections.namedtuple")
 # what an attribute must hold for its calls to lead somewhere
 _CALLABLE = (Function, Class, Partial, Compiled, Instance)
 
@@ -294,7 +295,7 @@ class Calls(Frame):
         if self.engine.is_typed_dict(info):
             return self._typed_dict(info, arguments, node)
         instance = self.engine.instance(info, self.origin(node, "is constructed"))
-        if arguments.starred and not arguments.args:
+        if arguments.starred and not (arguments.args or arguments.kwargs):
             return instance
         init = self.engine.method(info, "__init__")
         if init is not None:
@@ -320,13 +321,15 @@ class Calls(Frame):
         return Map(dict(arguments.kwargs)) if not arguments.args and not arguments.starred else Map(None, Scalar("str"))
 
     def _kept(self, info: ClassInfo, arguments: Arguments, writes: Mapping[str, Value]) -> dict[str, Value]:
-        """The functions, classes and objects passed to `__init__` that attributes hold from there on."""
-        passed = [v for v in (*arguments.args, *arguments.kwargs.values()) if isinstance(v, _CALLABLE)]
+        """What attributes hold from `__init__` on of what is passed to it: functions, classes, objects, and tensors
+        where the class alone does not tell."""
+        passed = [v for v in (*arguments.args, *arguments.kwargs.values()) if isinstance(v, (*_CALLABLE, Tensor))]
         return {
             name: value
             for name, value in writes.items()
             if any(same(value, argument) for argument in passed)
             and all(writer.name == "__init__" for base in self.engine.mro(info) for writer in _writers(base, name))
+            and (not isinstance(value, Tensor) or isinstance(self.engine.attribute(info, name), Unknown))
         }
 
     def call_instance(self, instance: Instance, arguments: Arguments, node: ast.AST, compiled: Entry) -> Value:
@@ -476,6 +479,8 @@ class Calls(Frame):
         info = instance.info
         if info is None:
             return objects.attribute(self, instance, name, node)
+        if name == "_replace" and instance.isa(*NAMED_TUPLES):
+            return Method(name, instance)
         value = self.engine.attribute(info, name)
         if value is not None and not isinstance(value, Unknown):
             return value
@@ -516,6 +521,8 @@ class Calls(Frame):
         if instance.external in nn.CONTAINERS:
             self.convert(node, index, "index")
             return nn.item(instance, index)
+        if (parts := self.parts(instance, node)) is not None:
+            return self._item_of(parts, index)
         if instance.info is not None:
             getter = self.engine.method(instance.info, "__getitem__")
             if getter is not None:
@@ -524,6 +531,21 @@ class Calls(Frame):
                 if base in nn.CONTAINERS:
                     return UNKNOWN
         return UNKNOWN
+
+    def parts(self, instance: Instance, node: ast.AST) -> Seq | None:
+        """A named tuple as the tuple that it is; None for any other object."""
+        if instance.info is None or not instance.isa(*NAMED_TUPLES):
+            return None
+        fields = self.engine.fields(instance.info)
+        return Seq("tuple", tuple(self.instance_attribute(instance, name, node) for name in fields))
+
+    @staticmethod
+    def _item_of(seq: Seq, index: Value) -> Value:
+        items = seq.items or ()
+        position = index.value if isinstance(index, Const) else None
+        if type(position) is int and -len(items) <= position < len(items):
+            return items[position]
+        return seq.any_item() if isinstance(index, Const | Scalar) else UNKNOWN
 
     # -- iteration -----------------------------------------------------------------------------------------------------
 
@@ -547,6 +569,8 @@ class Calls(Frame):
                     return nn.element(value)
                 if value.external in ("torch.utils.data.DataLoader", "<loader>"):
                     return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, "is loaded", value))
+                if (parts := self.parts(value, node)) is not None:
+                    return parts.any_item()
                 if value.info is not None:
                     iterator = self.engine.method(value.info, "__iter__")
                     if iterator is not None:

@@ -46,6 +46,7 @@ from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
 
 MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
+MAX_INHERITED_CONTEXTS = 24  # the same over all classes that inherit it, MAX_CONTEXTS for each
 MAX_IMPORT_CONTEXTS = 400  # the same for a function that imports what it is given the name of
 MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of the outer one
 MAX_RECURSION = 3  # times that one function may stand on the stack of calls
@@ -138,6 +139,8 @@ class Engine:
             if isinstance(base, ast.Subscript):
                 base = base.value
             value = scope.static(base)
+            if isinstance(base, ast.Call) and _makes_tuple(scope.static(base.func)):
+                value = self.evaluate(base, info.module)
             for option in value.options if isinstance(value, Union) else (value,):
                 if isinstance(option, Class):
                     order.extend(b for b in self.mro(option.info) if b not in order)
@@ -557,7 +560,7 @@ class Engine:
         if function.closure is None and self.depth >= MAX_CALL_DEPTH:
             self.hit("call depth")
             return self._generic.get(info) or Summary(info.module, info, arguments)
-        if not generic and len(contexts) >= MAX_CONTEXTS and len(contexts) >= self._most_contexts(function):
+        if not generic and len(contexts) >= MAX_CONTEXTS and self._has_enough(function, contexts):
             self.hit("contexts")
             return self.generic(info) if function.closure is None else Summary(info.module, info, arguments)
         if self.depth >= MAX_CALL_DEPTH * 2:
@@ -569,10 +572,14 @@ class Engine:
         self._interpret(found)
         return found
 
-    def _most_contexts(self, function: Function) -> int:
+    def _has_enough(self, function: Function, contexts: Mapping[Any, Summary]) -> bool:
+        """Whether a function was interpreted in so many contexts that one more is too many."""
         if function.closure is not None:
-            return MAX_CLOSURE_CONTEXTS
-        return MAX_IMPORT_CONTEXTS if imports_by_name(function.info.node) else MAX_CONTEXTS
+            return len(contexts) >= MAX_CLOSURE_CONTEXTS
+        if isinstance(function.bound, Instance):
+            own = sum(isinstance(s.bound, Instance) and s.bound.info is function.bound.info for s in contexts.values())
+            return own >= MAX_CONTEXTS or len(contexts) >= MAX_INHERITED_CONTEXTS
+        return len(contexts) >= MAX_IMPORT_CONTEXTS or not imports_by_name(function.info.node)
 
     def top_level(self, module: Module) -> Summary:
         """A module's own statements."""
@@ -693,6 +700,10 @@ def _denies(call: ast.Call, module: Module) -> bool:
         case ast.If(body=[*_, ast.Return(value=ast.Constant(value=answer))]):
             return not answer
     return False
+
+
+def _makes_tuple(function: Value) -> bool:
+    return isinstance(function, External) and function.name == "collections.namedtuple"
 
 
 def asks_fullgraph(call: ast.Call) -> bool:

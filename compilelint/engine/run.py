@@ -459,6 +459,8 @@ class Run(Expressions):
             # of a tuple of just as many, or something else, the tuple is meant
             fitting = [v for v in value.options if isinstance(v, Seq) and len(v.items or ()) == len(elements)]
             value = join_all(fitting) if fitting else value
+        if isinstance(value, Instance):
+            value = self.parts(value, target) or value
         if isinstance(value, Seq) and value.items is not None:
             items = value.items
             if star is None and len(items) == len(elements):

@@ -33,6 +33,8 @@ OF_TENSORS = TENSOR_ONLY - frozenset("storage new unfold".split()) | frozenset(
 REDUCED = frozenset(
     """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
 )
+# attributes that only together show a tensor: modules may have a device, arrays have a shape
+TOGETHER = frozenset(("shape", "device"))
 # … as calls of what is a tensor or, if not, an array: Dynamo reads both alike
 READS = frozenset("item tolist nonzero".split())
 # … as calls only: arrays have an attribute of that name, or numbers a method
@@ -87,10 +89,15 @@ class _Scan(ast.NodeVisitor):
         self.uses = Uses()
         self.tested: set[str] = set()  # names under an isinstance test: they may be other things too
         self.rebound: set[str] = set()
+        self.read: dict[str, frozenset[str]] = {}  # which of the attributes in TOGETHER, by name
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if isinstance(node.value, ast.Name) and node.value.id in self.names and node.attr in TENSOR_ONLY:
-            self._note(node.value.id, node)
+        if isinstance(node.value, ast.Name) and node.value.id in self.names:
+            name = node.value.id
+            if node.attr in TOGETHER and name not in self.rebound:
+                self.read[name] = self.read.get(name, frozenset()) | {node.attr}
+            if node.attr in TENSOR_ONLY or self.read.get(name, frozenset()) >= TOGETHER:
+                self._note(name, node)
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:

@@ -221,6 +221,7 @@ UNKNOWN = Unknown()
 NEVER = Unknown()  # what a call gives that always raises
 NONE = Const(None)
 MAX_OPTIONS = 5
+MAX_REGISTERED = 16  # … where all are functions, classes or objects of the project: a table of them by name
 MAX_DEPTH = 4
 
 
@@ -364,9 +365,14 @@ def _union(values: tuple[Value, ...], depth: int) -> Value:
         kept.insert(place, value)
     if len(kept) == 1:
         return kept[0]
-    if len(kept) > MAX_OPTIONS or any(isinstance(v, Unknown) for v in kept):
+    most = MAX_REGISTERED if all(map(_is_registered, kept)) else MAX_OPTIONS
+    if len(kept) > most or any(isinstance(v, Unknown) for v in kept):
         return UNKNOWN
     return Union(tuple(kept), origin=next((v.origin for v in kept if v.origin), None))
+
+
+def _is_registered(value: Value) -> bool:
+    return isinstance(value, Class | Function) or (isinstance(value, Instance) and value.info is not None)
 
 
 def _merge(a: Value, b: Value, depth: int) -> Value | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
@@ -178,6 +179,8 @@ def method(run: Calls, instance: Instance, name: str, arguments: Arguments, node
         ):
             return tensors.call(run, _batch_tensor(instance), name, arguments, node)
         return instance if name in ("get", "pop") else UNKNOWN
+    if name == "_replace":  # of a named tuple
+        return replace(instance, attrs={**instance.attrs, **arguments.kwargs})
     if instance.isa("torch.nn.Module") or nn.is_module(instance.external):
         return _module_method(run, instance, name, arguments, node)
     if instance.isa("torch.optim.Optimizer"):

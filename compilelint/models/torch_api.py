@@ -40,6 +40,7 @@ from compilelint.engine.values import (
 from compilelint.models import containers, nn, objects, operators, tensors
 from compilelint.models.names import is_optimizer
 from compilelint.models.operators import device_of
+from compilelint.source.module import ClassInfo
 
 if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments, Calls
@@ -717,6 +718,27 @@ def _partial(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Valu
     if isinstance(arguments.args[0], External) and arguments.args[0].name == "torch.compile":
         return arguments.args[0]
     return Partial(arguments.args[0], tuple(arguments.args[1:]), dict(arguments.kwargs))
+
+
+@handles("collections.namedtuple")
+def _namedtuple(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A class with these fields, as `class … (NamedTuple)` makes one."""
+    title, names = arguments.get(0, "typename"), arguments.get(1, "field_names")
+    match names:
+        case Const(value=str(text)):
+            fields = text.replace(",", " ").split()
+        case Seq(items=items) if items:
+            fields = [str(item.value) for item in items if isinstance(item, Const)]
+        case _:
+            return UNKNOWN
+    info = run.module.class_of.get(node)
+    if info is None:
+        text = title.value if isinstance(title, Const) else "tuple"
+        written = ast.ClassDef(str(text), [node.func] if isinstance(node, ast.Call) else [], [], [ast.Pass()], [])
+        info = ClassInfo(run.module, str(text), ast.copy_location(written, node))
+        info.annotations.update({field: ast.Name("Any", ast.Load()) for field in fields})
+        run.module.class_of[node] = info
+    return Class(info)
 
 
 @handles("functools.reduce")
