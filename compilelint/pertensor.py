@@ -41,7 +41,7 @@ def loop_of(loop: ast.AST) -> tuple[Each, list[ast.stmt]] | None:
         return None
     body = loop.body
     tests: tuple[ast.expr, ...] = ()
-    if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse and is_presence(body[0].test):
+    if len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse and is_choice(body[0].test):
         tests, body = (body[0].test,), body[0].body
     return Each(loop.target, loop.iter, tests), body
 
@@ -51,18 +51,24 @@ def comprehension_of(node: ast.AST) -> tuple[Each, ast.expr] | None:
     if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
         return None
     (only,) = node.generators
-    if only.is_async or any(not is_presence(test) for test in only.ifs):
+    if only.is_async or any(not is_choice(test) for test in only.ifs):
         return None
     return Each(only.target, only.iter, tuple(only.ifs)), node.elt
 
 
-def is_presence(test: ast.expr) -> bool:
-    """`p.grad is not None`, `p.requires_grad`, and several of them: what has no effect and reads no tensor."""
+def is_choice(test: ast.expr) -> bool:
+    """`p.grad is not None`, `p.requires_grad`, `"bias" not in name`, and several of them: what reads no tensor."""
     match test:
-        case ast.BoolOp(op=ast.And(), values=values):
-            return all(map(is_presence, values))
-        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+        case ast.BoolOp(values=values):
+            return all(map(is_choice, values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return is_choice(operand)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return is_place(left)
+        case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name()]):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="startswith" | "endswith"), args=[ast.Constant()]):
+            return True
         case ast.Attribute(attr="requires_grad", value=value):
             return is_place(value)
     return False

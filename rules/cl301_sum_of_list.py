@@ -1,24 +1,29 @@
-"""Tensors of a list added up one by one in Python: one kernel launch each.
+"""Tensors of a list added up, or reduced to a number each, one by one in Python: kernel launches for each.
 
 ## What it does
 Reports `for t in tensors: total = total + t` and builtin `sum(tensors)` over a list or tuple of tensors of unknown
-or large length. A short list of known length is left alone.
+or large length, and what takes a number of each tensor: `total += p.pow(2).sum()` in a loop that does nothing else,
+`sum(p.abs().sum() for p in params)`, `torch.stack([g.norm() for g in grads])`. A short list of known length is left
+alone.
 
 ## Why it costs
 1,000 tensors of 4,096 floats: 22 ms and 2,001 kernels; compiled, 37 s to compile and still 957 kernels. One `cat`
-and one `sum`: 0.28 ms.
+and one `sum`: 0.28 ms. One kernel over a table of pointers, as `compilelint.ops.sum_tensors` has it: 0.04 ms.
 
 ## Example
     total = 0
-    for t in tensors:
-        total = total + t
+    for p in model.parameters():
+        total += p.pow(2).sum()
 
 ## Use instead
-    total = torch.stack(tensors).sum(0)
+    total = squared_norm_each(model.parameters()).sum()    # from compilelint.ops
+
+and `torch.stack(tensors).sum(0)` for the sum of tensors of one shape, `torch._foreach_norm` for norms.
 
 ## Fix safety
-Unsafe: `stack` wants tensors of one shape and type, where adding broadcasts; the order of summation, and so the
-last digits, change. An empty list gives 0, as before.
+Unsafe: the order of summation, and so the last digits, change. `stack` wants tensors of one shape and type, where
+adding broadcasts. The operators of `compilelint.ops` want floating-point tensors on one device, and give float32 for
+half precision. An empty list gives 0, as before; norms refuse it.
 
 ## Versions
 All releases.
@@ -31,20 +36,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from compilelint.sdk import (
     Accumulate,
     Applicability,
     Call,
     Context,
+    Each,
     Fix,
+    Lists,
+    LoopEnd,
     Report,
     Rule,
     Seq,
     Severity,
     Value,
+    comprehension_of,
+    is_tensor_place,
+    loop_of,
+    names_in,
     on_device,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +68,11 @@ rule = Rule("CL301", "sum-of-list", effects=("launch",), fixable=Applicability.U
 FEW = 8  # of known length: not worth a word
 MANY = 32
 HINT = "`torch.stack(tensors).sum(0)` is two kernels"
+WHY = "last digits may differ; floating-point tensors on one device needed"
+OPS = "compilelint.ops."
+# What is computed of each tensor → all of them as one tensor, and their sum.
+EACH = {"sum": "sum_each", "square": "squared_norm_each", "mean": "mean_each", "largest": "max_abs_each"}
+ORDERS = {"norm": "", "abs": ", 1"}
 
 
 def size(tensors: Value) -> int | None:
@@ -98,3 +116,192 @@ def looped(event: Accumulate, ctx: Context) -> Iterator[Report]:
         case ast.AugAssign(value=ast.Name(id=name)) | ast.Assign(value=ast.BinOp(right=ast.Name(id=name))):
             if name == loop.target.id and (count := size(event.loop.iterated)) != 0:
                 yield from report(event.statement, event.loop.iterated, count, None)
+
+
+class Reduced(NamedTuple):
+    """One number of each tensor: `place` is the tensor, `read` whether it is read to the host."""
+
+    how: str
+    place: ast.expr
+    read: bool = False
+
+    def all(self, rw: Rewriter, each: Each, ctx: Context) -> str:
+        """The numbers of all tensors, as one tensor."""
+        tensors = Lists(rw, each, ctx).of(self.place)
+        if self.how in EACH:
+            return f"{rw.name_for(OPS + EACH[self.how])}({tensors})"
+        norms = f"{rw.name_for('torch._foreach_norm')}({tensors}{ORDERS[self.how]})"
+        return f"{rw.name_for('torch.stack')}({norms})"
+
+    def total(self, rw: Rewriter, each: Each, ctx: Context) -> str:
+        if self.how == "sum":
+            whole = f"{rw.name_for(OPS + 'sum_tensors')}({Lists(rw, each, ctx).of(self.place)})"
+        else:
+            whole = f"{self.all(rw, each, ctx)}.sum()"
+        return whole + (".item()" if self.read else "")
+
+
+@rule.on(Call, "sum", "torch.stack")
+def of_each(event: Call, ctx: Context) -> Iterator[Report]:
+    """`sum(p.pow(2).sum() for p in params)` and `torch.stack([p.norm() for p in params])`."""
+    match event.node:
+        case ast.Call(args=[only], keywords=[]) as call if (found := comprehension_of(only)) is not None:
+            each, element = found
+        case _:
+            return
+    if (reduced := reduction(element, each, {}, ctx)) is None or (event.target != "sum" and reduced.read):
+        return
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(call, (reduced.total if event.target == "sum" else reduced.all)(rw, each, ctx))
+
+    yield from reported(element, reduced, build, ctx)
+
+
+@rule.on(LoopEnd)
+def of_all(event: LoopEnd, ctx: Context) -> Iterator[Report]:
+    """`for p in params: total += p.pow(2).sum()`; the number may have a name first."""
+    if (found := loop_of(event.node)) is None:
+        return
+    each, body = found
+    named: dict[str, ast.expr] = {}
+    match body:
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value), last] if not used_elsewhere(name, event.node, ctx):
+            named[name] = value
+        case [last]:
+            pass
+        case _:
+            return
+    match last:
+        case ast.AugAssign(target=ast.Name(id=total), op=ast.Add(), value=added):
+            pass
+        case ast.Assign(
+            targets=[ast.Name(id=total)], value=ast.BinOp(left=ast.Name(id=left), op=ast.Add(), right=added)
+        ):
+            if left != total:
+                return
+        case _:
+            return
+    factor, number = scaled(added, each, ctx)
+    reduced = reduction(number, each, named, ctx)
+    if reduced is None or total in each.names | names_in(added) | set(named):
+        return
+
+    def build(rw: Rewriter) -> None:
+        whole = reduced.total(rw, each, ctx)
+        summand = whole if factor is None else rw.fill("{factor} * {whole}", factor=factor, whole=whole)
+        update = f"{total} += {summand}" if isinstance(last, ast.AugAssign) else f"{total} = {total} + {summand}"
+        rw.replace_statement(event.statement, update)
+
+    yield from reported(number, reduced, build, ctx)
+
+
+def reported(node: ast.expr, reduced: Reduced, build: object, ctx: Context) -> Iterator[Report]:
+    assert callable(build)
+    message = f"`{ctx.source(node)}` launches its kernels once for each tensor of a list"
+    function = f"`{OPS}{EACH[reduced.how]}`" if reduced.how in EACH else "`torch._foreach_norm`"
+    why = WHY if reduced.how in EACH else "last digits may differ; an empty list is refused"
+    fix = Fix("Reduce all tensors at once", Applicability.UNSAFE, build, why)
+    hint = f"{function} takes the whole list in one kernel or a few"
+    yield Report(node, message, because=ctx.value(reduced.place), hint=hint, severity=Severity.NOTE, fix=fix)
+
+
+def used_elsewhere(name: str, loop: ast.AST, ctx: Context) -> bool:
+    if ctx.function is None:
+        return True
+    inside = {id(n) for n in ast.walk(loop)}
+    return any(isinstance(n, ast.Name) and n.id == name and id(n) not in inside for n in ast.walk(ctx.function))
+
+
+def scaled(node: ast.expr, each: Each, ctx: Context) -> tuple[ast.expr | None, ast.expr]:
+    """The number in `c * x`, where it is the same in all rounds, and the rest."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        for factor, rest in ((node.left, node.right), (node.right, node.left)):
+            if each.is_shared(factor) and tensor_of(ctx.value(factor)) is None:
+                return factor, rest
+    return None, node
+
+
+def reduction(node: ast.expr, each: Each, named: dict[str, ast.expr], ctx: Context) -> Reduced | None:
+    """What number of the round's tensor an expression is; `named` are the names that stand for an expression."""
+    if isinstance(node, ast.Name) and node.id in named:
+        return reduction(named[node.id], each, {}, ctx)
+    match node:
+        case ast.BinOp(left=inner, op=ast.Pow(), right=ast.Constant(value=2)):
+            return squared(reduction(inner, each, named, ctx))
+        case ast.Call(func=ast.Attribute(value=inner, attr="pow"), args=[ast.Constant(value=2)], keywords=[]):
+            return squared(reduction(inner, each, named, ctx))
+        case ast.Call(func=ast.Attribute(value=inner, attr="square"), args=[], keywords=[]):
+            return squared(reduction(inner, each, named, ctx))
+        case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[], keywords=[]):
+            found = reduction(inner, each, named, ctx)
+            return found and found._replace(read=True)
+    applied = function_of(node)
+    if applied is None or is_short(ctx.value(each.source)):
+        return None
+    name, operand, order = applied
+    if name in ("norm", "linalg.norm", "linalg.vector_norm") and order in (None, 2) and is_float(operand, each, ctx):
+        return Reduced("norm", operand)
+    if order is not None:
+        return None
+    if name in ("sum", "mean") and is_float(operand, each, ctx):
+        return Reduced(name, operand)
+    inner_most = squared_place(operand) if name == "sum" else None
+    if inner_most is not None and is_float(inner_most, each, ctx):
+        return Reduced("square", inner_most)
+    inside = function_of(operand)
+    if inside is None or inside[0] != "abs" or inside[2] is not None or not is_float(inside[1], each, ctx):
+        return None
+    how = {"sum": "abs", "max": "largest", "amax": "largest"}.get(name)
+    return Reduced(how, inside[1]) if how else None
+
+
+def is_short(tensors: Value) -> bool:
+    """A few tensors, or the rows of one: that is CL304's."""
+    few = isinstance(tensors, Seq) and tensors.items is not None and len(tensors.items) < FEW
+    return few or tensor_of(tensors) is not None
+
+
+def is_float(node: ast.expr, each: Each, ctx: Context) -> bool:
+    held = tensor_of(ctx.value(node))
+    return is_tensor_place(node, each, ctx) and held is not None and held.dtype in ("float", None)
+
+
+def squared(found: Reduced | None) -> Reduced | None:
+    return found._replace(how="square") if found is not None and found.how == "norm" else None
+
+
+def squared_place(node: ast.expr) -> ast.expr | None:
+    """The x of `x ** 2`, `x.pow(2)`, `x.square()`, `x * x`."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=2)):
+            return left
+        case ast.BinOp(left=left, op=ast.Mult(), right=right) if ast.unparse(left) == ast.unparse(right):
+            return left
+    applied = function_of(node)
+    if applied is not None and ((applied[0], applied[2]) in (("square", None), ("pow", 2))):
+        return applied[1]
+    return None
+
+
+def function_of(node: ast.expr) -> tuple[str, ast.expr, object] | None:
+    """The name, the operand and the further argument (a constant) of `x.name(n)` and `torch.name(x, n)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args, keywords=keywords):
+            pass
+        case _:
+            return None
+    written = ast.unparse(node.func)
+    if written.startswith("torch."):
+        if not args:
+            return None
+        operand, *rest = args
+        name = written.removeprefix("torch.")
+    else:
+        operand, rest, name = value, args, attr
+    rest = [*rest, *(keyword.value for keyword in keywords if keyword.arg in ("p", "ord"))]
+    if len(rest) > 1 or any(keyword.arg not in ("p", "ord") for keyword in keywords):
+        return None
+    if not rest:
+        return name, operand, None
+    return (name, operand, rest[0].value) if isinstance(rest[0], ast.Constant) else None
