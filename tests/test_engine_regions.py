@@ -347,6 +347,35 @@ REGIONS = {
         def made(n: int, device):
             time.time()  # library
         """,
+    "objects made of tensors": """
+        def check(n):
+            time.time()  # library
+
+        class Boxes:
+            def __init__(self, t, n):
+                time.time()  # library
+                check(n)
+
+        class Config:
+            def __init__(self, n):
+                time.time()  # cold
+
+        class Head(nn.Module):
+            def __init__(self, prior):
+                time.time()  # cold
+
+        def f(x: Tensor):
+            return Boxes(x, 1), Config(2), Head(x)
+        """,
+    "objects made of tensors in a forward pass": """
+        class Boxes:
+            def __init__(self, t):
+                time.time()  # forward
+
+        class Net(nn.Module):
+            def forward(self, x: Tensor):
+                return Boxes(x)
+        """,
     "cold": """
         time.time()  # cold
 

@@ -22,6 +22,9 @@ SETUP = frozenset(
     extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
     _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
 )
+MAKES = frozenset("__init__ __post_init__".split())
+# classes whose objects are made once, whatever they are made of
+LASTING = ("torch.nn.Module", "torch.optim.Optimizer", "torch.autograd.Function")
 STEPS = frozenset("training_step validation_step test_step predict_step".split())
 
 
@@ -100,9 +103,7 @@ class Regions:
             region = self.regions[caller]
             for edge in caller.edges:
                 callee = edge.callee
-                if callee in self.regions or (
-                    callee.info is not None and callee.info in self._setup and kind != "compiled"
-                ):
+                if callee in self.regions or (kind != "compiled" and self._sets_up(callee, caller)):
                     continue
                 if kind == "compiled" and (edge.disabled or "not-compiling" in edge.site.gates):
                     continue
@@ -114,6 +115,18 @@ class Regions:
                     if frame := frame or self.looped.get(caller, ""):
                         self.looped[callee] = frame
                 queue.append(callee)
+
+    def _sets_up(self, callee: Summary, caller: Summary) -> bool:
+        """Whether hot code that calls this does not make it hot: it builds a model.
+
+        An object of a plain class that is made of tensors is made as often as the code around it runs.
+        """
+        info = callee.info
+        if info is None or info not in self._setup:
+            return False
+        if info.name in SETUP:
+            return info.name not in MAKES or not _made_of_tensors(callee)
+        return caller.info is None or caller.info.name not in MAKES
 
     def _in_tensor_code(self, caller: Summary, site: Site) -> bool:
         return not caller.trains or site.in_step
@@ -192,6 +205,14 @@ def takes_tensors(summary: Summary) -> bool:
         return True
     bound = summary.bound
     return isinstance(bound, Instance) and bound.isa("torch.nn.Module") and bool(summary.info and summary.info.cls)
+
+
+def _made_of_tensors(summary: Summary) -> bool:
+    """Whether an object is given tensors when it is made, and is no module or the like."""
+    bound = summary.bound
+    if not isinstance(bound, Instance) or bound.isa(*LASTING) or any(b.startswith("torch.utils.") for b in bound.bases):
+        return False
+    return any(isinstance(v, Tensor) for value in summary.arguments.values() for v in walk(value))
 
 
 def makes_tensors(summary: Summary) -> bool:
