@@ -242,6 +242,14 @@ CASES = {
             reveal(d)  # tensor
             reveal(frame[:, 2:])  # ?
         """,
+    "an index that is called a mask": """
+        def f(x: Tensor, mask: Tensor, row_mask: Tensor, mask_ids: Tensor, counts: torch.LongTensor):
+            reveal(x[mask])  # tensor dynamic
+            reveal(x[0, row_mask])  # tensor dynamic
+            reveal(x[mask_ids])  # tensor
+            mask = counts
+            reveal(x[mask])  # tensor
+        """,
     "an index of what a module returned": """
         class Net(nn.Module):
             def forward(self, x):
@@ -484,6 +492,30 @@ CASES = {
                 reveal(self.cache)  # None | tensor cpu float 1d constant
                 reveal(self.late)  # tensor cpu float 1d constant
                 reveal(self.count)  # int
+        """,
+    "containers filled in other methods": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.states = []
+                self.cache = {}
+                self.heads = nn.ModuleDict({})
+                self.names = []
+                self.texts = {}
+
+            def add(self, name: str, x: Tensor):
+                self.states.append(x)
+                self.cache[name] = x
+                self.heads[name] = nn.Linear(2, 2)
+                self.names.append(name)
+                self.texts.update(unknown())
+
+            def forward(self, name: str):
+                reveal(self.states)  # list[tensor, ...]
+                reveal(self.cache[name])  # tensor
+                reveal(self.heads[name])  # torch.nn.Linear
+                reveal(self.names[0])  # str
+                reveal(self.texts[name])  # ?
         """,
     "attributes set by a helper of __init__": """
         class Net(nn.Module):

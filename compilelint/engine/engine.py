@@ -41,10 +41,12 @@ from compilelint.engine.values import (
     widened,
 )
 from compilelint.models.names import canonical, is_optimizer
+from compilelint.models.nn import CONTAINERS
 from compilelint.models.tables import Table
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
 
+MAX_WRITERS = 4  # methods that set an attribute; with more, it could be anything
 MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
 MAX_INHERITED_CONTEXTS = 24  # the same over all classes that inherit it, MAX_CONTEXTS for each
 MAX_IMPORT_CONTEXTS = 400  # the same for a function that imports what it is given the name of
@@ -298,15 +300,21 @@ class Engine:
         ]
         if value is None and not writers:
             return None
+        if isinstance(value, Seq | Map) or (isinstance(value, Instance) and value.external in CONTAINERS):
+            fillers = [f for b in self.mro(info) if isinstance(b, ClassInfo) for f in b.fills.get(name, ())]
+            fillers = [f for f in fillers if f.name != "__init__" and f not in writers]
+            writers += fillers[: max(0, MAX_WRITERS - len(writers))]
         if value is None and any(isinstance(base, ClassInfo) and name in base.attributes for base in self.mro(info)):
             value = self.class_attribute(info, name, None)  # until a method sets it
-        if writers and len(writers) <= 4:
+        if writers and len(writers) <= MAX_WRITERS:
             self._attr_pending[(info, name)] = value if value is not None else UNKNOWN
             try:
                 for writer in writers:
                     writes, complete = self._writes(writer)
                     if name not in writes and not complete and value is not None:
                         continue  # it asks for another attribute that it sets itself: what it adds here comes later
+                    if name not in writes and writer.cls is not None and writer not in writer.cls.stores.get(name, ()):
+                        continue  # it fills what is no container that is known
                     written = writes.get(name, UNKNOWN)
                     value = written if value is None else join(value, written)
             finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from compilelint.engine.calls import Calls
@@ -41,6 +43,7 @@ from compilelint.engine.values import (
 from compilelint.models import operators
 from compilelint.models import tensors as tensor_model
 
+MASK = re.compile(r"(?:^|_)masks?$")
 MAX_ITEMS = 64  # of a literal; past that one value stands for all
 MAX_NESTED = 16  # the same for containers of containers
 
@@ -395,14 +398,20 @@ class Expressions(Calls):
                         if tensor_of(value) is not None and self.wants(Convert):
                             self.emit(Convert(bound, self.site, self.statement, value, "slice"))
         if isinstance(node, ast.Tuple):
-            return Seq(
-                "tuple", tuple(External("slice") if isinstance(p, ast.Slice) else self.evaluate(p) for p in parts)
-            )
+            return Seq("tuple", tuple(External("slice") if isinstance(p, ast.Slice) else self._index(p) for p in parts))
         if isinstance(node, ast.Slice):
             return External("slice")
-        value = self.evaluate(node)
+        value = self._index(node)
         if tensor_of(value) is not None and isinstance(base, Seq) and self.wants(Convert):
             self.emit(Convert(node, self.site, self.statement, value, "index"))
+        return value
+
+    def _index(self, node: ast.expr) -> Value:
+        """A part of an index: a tensor of unknown type that is called a mask is one, since numbers would be wrong."""
+        value = self.evaluate(node)
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if isinstance(value, Tensor) and value.dtype is None and MASK.search(name):
+            return replace(value, dtype="bool")
         return value
 
     def subscript(self, base: Value, index: Value, node: ast.AST) -> Value:

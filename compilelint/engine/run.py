@@ -31,7 +31,7 @@ from compilelint.engine.values import (
     join_all,
     tensor_of,
 )
-from compilelint.models import operators, tensors
+from compilelint.models import nn, operators, tensors
 
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
@@ -441,6 +441,16 @@ class Run(Expressions):
         path = self.dotted(target.value)
         if path is None or self.env is None:
             return
+        before = self.env.get(path)
+        self._put_item(path, base, index, value)
+        changed = self.env.get(path)
+        if changed is not None and changed is not before and self.me is not None:
+            owner, _, name = path.rpartition(".")
+            if owner == self.me:
+                self.note_write(name, changed)
+
+    def _put_item(self, path: str, base: Value, index: Value, value: Value) -> None:
+        """The container at `path` holds `value` from here on."""
         if isinstance(base, Map):
             if base.items is not None and isinstance(index, Const) and isinstance(index.value, str | int):
                 certain = not self.loops and not self.branches
@@ -452,12 +462,15 @@ class Run(Expressions):
                 self.put(path, Map(None, join(base.key, index), join(known, value), origin=base.origin))
         elif isinstance(base, Seq) and base.kind == "list":
             self.put(path, Seq("list", None, join(base.any_item(), value) if base.items != () else value))
+        elif isinstance(base, Instance) and base.external in nn.CONTAINERS:
+            self.put(path, nn.grown(base, value))
 
     def _unpack(self, elements: list[ast.expr], value: Value, target: ast.AST) -> None:
         star = next((i for i, e in enumerate(elements) if isinstance(e, ast.Starred)), None)
         if isinstance(value, Union) and star is None:
             # of a tuple of just as many, or something else, the tuple is meant
-            fitting = [v for v in value.options if isinstance(v, Seq) and len(v.items or ()) == len(elements)]
+            parts = [self.parts(v, target) or v if isinstance(v, Instance) else v for v in value.options]
+            fitting = [v for v in parts if isinstance(v, Seq) and len(v.items or ()) == len(elements)]
             value = join_all(fitting) if fitting else value
         if isinstance(value, Instance):
             value = self.parts(value, target) or value

@@ -14,6 +14,7 @@ from compilelint.engine.values import (
     Seq,
     Tensor,
     Value,
+    join,
     join_all,
     tensor_of,
 )
@@ -99,13 +100,21 @@ def container(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
             items = Seq("list", tuple(arguments.args))
     elif isinstance(source, Seq):
         items = Seq("list", source.items, source.element)
-    elif isinstance(source, Map):
+    elif isinstance(source, Map) and source.items != {}:
         items = Map(source.items, source.key, source.element)
-    elif source is not None:
+    elif source is not None and not isinstance(source, Map):
         items = Seq("list", None, run.element_of(source, node))
     return Instance(
         None, name, ("torch.nn.Module",), {"*items": items}, origin=run.origin(node, "is a module container")
     )
+
+
+def grown(instance: Instance, added: Value) -> Instance:
+    """The container with one more module in it."""
+    items = instance.attrs.get("*items")
+    before = added if isinstance(items, Seq) and items.items == () else element(instance)
+    attrs = {**instance.attrs, "*items": Seq("list", None, join(before, added))}
+    return Instance(instance.info, instance.external, instance.bases, attrs, origin=instance.origin)
 
 
 def element(instance: Instance) -> Value:

@@ -26,7 +26,6 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
-    join,
     tensor_of,
 )
 from compilelint.models import nn, tensors
@@ -279,14 +278,7 @@ def _grow(run: Calls, instance: Instance, name: str, arguments: Arguments, node:
     added = arguments.args[-1]
     if name == "extend":
         added = run.element_of(added, node)
-    items = instance.attrs.get("*items")
-    before = nn.element(instance) if not (isinstance(items, Seq) and items.items == ()) else added
-    grown = Instance(
-        instance.info,
-        instance.external,
-        instance.bases,
-        {**instance.attrs, "*items": Seq("list", None, join(before, added))},
-    )
+    grown = nn.grown(instance, added)
     path = run.dotted(node.func.value)
     if path is not None and run.env is not None:
         run.put(path, grown)

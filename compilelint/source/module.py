@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,7 @@ class ClassInfo:
     annotations: dict[str, ast.expr] = field(default_factory=dict)
     bodies: list[FunctionInfo] = field(default_factory=list)  # every function defined in it, overridden definitions too
     _stores: dict[str, list[FunctionInfo]] | None = None
+    _fills: dict[str, list[FunctionInfo]] | None = None
 
     @property
     def name(self) -> str:
@@ -75,11 +76,15 @@ class ClassInfo:
     def stores(self) -> dict[str, list[FunctionInfo]]:
         """`self.<name> = …`: by name, the methods that do it."""
         if self._stores is None:
-            self._stores = {}
-            for info in self.bodies:
-                for name in _self_stores(info.node):
-                    self._stores.setdefault(name, []).append(info)
+            self._stores = _by_name(self.bodies, _self_stores)
         return self._stores
+
+    @property
+    def fills(self) -> dict[str, list[FunctionInfo]]:
+        """`self.<name>.append(…)`, `self.<name>[…] = …`: by name, the methods that put something into a container."""
+        if self._fills is None:
+            self._fills = _by_name(self.bodies, _self_fills)
+        return self._fills
 
 
 class Module:
@@ -166,6 +171,34 @@ class Module:
     @cached_property
     def has_walrus(self) -> bool:
         return ":=" in self.text
+
+
+def _by_name(
+    bodies: list[FunctionInfo], names: Callable[[Def | ast.Lambda], Iterable[str]]
+) -> dict[str, list[FunctionInfo]]:
+    found: dict[str, list[FunctionInfo]] = {}
+    for info in bodies:
+        for name in names(info.node):
+            found.setdefault(name, []).append(info)
+    return found
+
+
+def _self_fills(node: Def | ast.Lambda) -> list[str]:
+    args = node.args.posonlyargs + node.args.args
+    names: dict[str, None] = {}
+    for child in ast.walk(node) if args else ():
+        match child:
+            case (
+                ast.Subscript(value=ast.Attribute(value=ast.Name(id=me), attr=name), ctx=ast.Store())
+                | ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Attribute(value=ast.Name(id=me), attr=name),
+                        attr="append" | "extend" | "insert" | "add" | "update" | "setdefault",
+                    )
+                )
+            ) if me == args[0].arg:
+                names[name] = None
+    return list(names)
 
 
 def _self_stores(node: Def | ast.Lambda) -> list[str]:
