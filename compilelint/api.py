@@ -37,8 +37,10 @@ __all__ = [
     "Severity",
     "UsageProblem",
     "budget",
+    "cache_folder",
     "check",
     "check_source",
+    "clean",
     "describe",
     "describe_error",
     "end_as",
@@ -74,6 +76,20 @@ def check(paths: Sequence[Path | str], settings: Settings | None = None) -> Chec
     from compilelint import checking
 
     return checking.check([Path(path) for path in paths], settings or load_settings())
+
+
+def cache_folder() -> Path:
+    """Where caches are kept: $COMPILELINT_CACHE_DIR, else the user's folder for such things."""
+    from compilelint.cache import folder
+
+    return folder()
+
+
+def clean() -> int:
+    """Removes the caches of all projects; how many there were."""
+    from compilelint import cache
+
+    return cache.clean(cache.folder())
 
 
 def check_source(data: bytes, path: Path | str, settings: Settings | None = None) -> CheckResult:

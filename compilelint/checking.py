@@ -14,9 +14,11 @@ from compilelint import registry, runner, suppress
 from compilelint.config import Settings
 from compilelint.errors import did_you_mean
 from compilelint.finding import Finding, Severity, Stats
+from compilelint.outcome import Outcome
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
 from compilelint.source.installed import followed
-from compilelint.source.project import Project, SourceError, decode, module_name, read_text
+from compilelint.source.layout import Layout, module_name
+from compilelint.source.project import Project, SourceError, decode, read_text
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -72,7 +74,7 @@ def _roots_that_are_none(files: Sequence[Path], roots: Sequence[str]) -> list[st
         module, _, wanted = root.partition(":")
         stems = (module.rpartition(".")[2], "__init__")
         named = [file for file in files if file.stem in stems and module_name(file)[0] == module]
-        loaded = [found for file in named if (found := Project([file]).load(file)) is not None]
+        loaded = [found for file in named if (found := Project(Layout.of([file])).load(file)) is not None]
         known = {function.qualname for found in loaded for function in found.functions}
         if loaded and wanted not in known:
             place = display_path(loaded[0].path)
@@ -121,7 +123,7 @@ def _exclusions(settings: Settings) -> Exclusions:
 
 def findings_in(
     files: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
-) -> runner.Outcome:
+) -> Outcome:
     """What the rules find in these files, without what is suppressed, sorted, with paths as they are shown.
 
     `texts` by shown path stand for what is on disk.

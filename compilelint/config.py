@@ -42,6 +42,7 @@ class Settings:
     unsafe_fixes: bool = False
     force_exclude: bool = False  # `exclude` also for files named on the command line
     respect_gitignore: bool = True
+    cache: Path | None = None  # the folder that caches are kept in; None: nothing is remembered between runs
     base: Path = Path()
     source: Path | None = None  # the file that the settings came from
 
@@ -290,7 +291,11 @@ def describe(settings: Settings) -> dict[str, object]:
             case _:
                 return value
 
-    shown = {field.name.replace("_", "-"): plain(getattr(settings, field.name)) for field in fields(settings)}
+    shown = {
+        field.name.replace("_", "-"): plain(getattr(settings, field.name))
+        for field in fields(settings)
+        if field.name != "cache"
+    }
     shown |= {"torch": show_version(settings.torch), "python": show_version(settings.python)}
     shown["per-file-ignores"] = {glob: list(codes) for glob, codes in settings.per_file_ignores}
     return shown

@@ -153,12 +153,16 @@ def _gravest_first(finding: Finding) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class Stats:
-    """What a run did: files read, bounds hit (bound → times), for `--verbose`."""
+    """What a run did: files read, parts that the cache knew, bounds hit (bound → times), for `--verbose`."""
 
     files: int = 0
+    parts: int = 0
+    cached: int = 0
     bounds: dict[str, int] = field(default_factory=dict)
 
     def merge(self, other: Stats) -> None:
         self.files += other.files
+        self.parts += other.parts
+        self.cached += other.cached
         for name, count in other.bounds.items():
             self.bounds[name] = self.bounds.get(name, 0) + count

@@ -6,6 +6,7 @@ is left: that becomes an internal error, and all others are reported.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -13,56 +14,63 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compilelint.errors import InstallationError, UsageProblem
 from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
+from compilelint.outcome import Outcome, Reads
+from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
-from compilelint.source.files import mentions_torch
-from compilelint.source.project import SourceError, parse, read_text
+from compilelint.source.files import digest, mentions_torch
+from compilelint.source.layout import Layout
+from compilelint.source.project import SourceError, decode, parse, read_bytes
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
     from compilelint.config import Settings
 
-IN_PROCESS_BYTES = 300_000  # a second process costs more than it saves below this
-PART_BYTES = 150_000
-
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What one process is given at a time: a share of the files, and all of them, so that imports are followed."""
+class Job:
+    """What all parts of a run share. `texts`, by path, stand for what is on disk."""
 
-    paths: tuple[Path, ...]
-    all_paths: tuple[Path, ...]
+    layout: Layout
     settings: Settings
     build_fixes: bool = False
-    texts: Mapping[str, str] | None = None  # by path, in place of what is on disk
+    texts: Mapping[str, str] | None = None
 
 
-@dataclass(slots=True)
-class Outcome:
-    findings: list[Finding] = field(default_factory=list)
-    stats: Stats = field(default_factory=Stats)
-    errors: list[InternalError] = field(default_factory=list)
-
-    def add(self, other: Outcome) -> None:
-        self.findings += other.findings
-        self.stats.merge(other.stats)
-        self.errors += other.errors
+Part = tuple[Path, ...]
 
 
 def run(
     paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
 ) -> Outcome:
     """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted."""
-    jobs = settings.jobs or available_cores()
-    whole = Part(tuple(paths), tuple(paths), settings, build_fixes, texts)
-    parts = list(_split(whole, jobs)) if jobs > 1 else [whole]
-    outcome = _several(parts, min(jobs, len(parts))) if len(parts) > 1 else _guarded(whole)
+    job = Job(Layout.of(paths), settings, build_fixes, texts)
+    parts = cut(paths)
+    found: dict[Part, Outcome] = {}
+    cache = None
+    if settings.cache is not None and not build_fixes and texts is None:
+        from compilelint.cache import Cache
+
+        cache = Cache.open(settings.cache, settings, job.layout)
+    if cache is not None:
+        found = cache.get(parts)
+    missing = [part for part in parts if part not in found]
+    made: dict[Part, Outcome] = {}
+    try:
+        made.update(_outcomes(missing, job))
+    finally:  # what a run got done before it was interrupted counts the next time
+        if cache is not None:
+            cache.put(made)
+            cache.close()
+    outcome = Outcome(stats=Stats(parts=len(parts), cached=len(found)))
+    for part in parts:
+        outcome.add(found.get(part) or made[part])
     outcome.findings = one_per_site(outcome.findings)
     outcome.errors.sort(key=lambda error: (str(error.path), error.line))
     return outcome
@@ -75,40 +83,46 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def work(part: Part) -> Outcome:
+def work(part: Part, job: Job) -> Outcome:
     """Analyses one part in this process."""
     outcome = Outcome()
     hopeful = []
-    for path in part.paths:
-        text = None if part.texts is None else part.texts.get(path.as_posix())
+    for path in part:
+        text = None if job.texts is None else job.texts.get(path.as_posix())
         if mentions_torch(path) if text is None else "torch" in text.lower():
             hopeful.append(path)
-        elif (finding := unreadable(path, text)) is not None:
+        elif (finding := unreadable(path, text, outcome.reads)) is not None:
             outcome.findings.append(finding)
     if not hopeful:
         return outcome
     from compilelint.analysis import analyse
 
-    overlay = {} if part.texts is None else {"texts": part.texts}
     analysis = analyse(
         hopeful,
-        part.settings,
-        rules=load_rules(part.settings),
-        roots=part.all_paths,
-        build_fixes=part.build_fixes,
-        **overlay,
+        job.settings,
+        rules=load_rules(job.settings),
+        layout=job.layout,
+        build_fixes=job.build_fixes,
+        texts=job.texts or {},
     )
     outcome.findings += analysis.findings
     outcome.findings += [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]
     outcome.stats = analysis.stats
+    outcome.reads.add(analysis.reads)
     outcome.errors += analysis.errors
     return outcome
 
 
-def unreadable(path: Path, text: str | None = None) -> Finding | None:
+def unreadable(path: Path, text: str | None = None, reads: Reads | None = None) -> Finding | None:
     """The finding about a file, or the text in its place, that is no Python source; None when it is."""
+    files = reads.files if reads is not None else {}
     try:
-        parse(read_text(path) if text is None else text, str(path))
+        if text is None:
+            files[path] = ""
+            data = read_bytes(path)
+            files[path] = digest(data)
+            text = decode(data)
+        parse(text, str(path))
     except SourceError as error:
         return unreadable_finding(str(path), error)
     return None
@@ -128,45 +142,21 @@ def unreadable_finding(path: str, error: SourceError) -> Finding:
     )
 
 
-def _split(whole: Part, jobs: int) -> Iterator[Part]:
-    """Parts of about equal size, a few for each process, neighbours in the tree together."""
-    sizes = [_size(path) for path in whole.paths]
-    if sum(sizes) < IN_PROCESS_BYTES:
-        yield whole
-        return
-    enough = max(PART_BYTES, sum(sizes) // (4 * jobs))
-    start = filled = 0
-    for index, size in enumerate(sizes):
-        filled += size
-        if filled >= enough:
-            yield replace(whole, paths=whole.paths[start : index + 1])
-            start, filled = index + 1, 0
-    if start < len(sizes):
-        yield replace(whole, paths=whole.paths[start:])
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
-def _guarded(part: Part) -> Outcome:
+def _guarded(part: Part, job: Job) -> Outcome:
     """Analyses a part; when that raises, its halves. Raises UsageProblem for what all files would fail of."""
     try:
-        return work(part)
+        return work(part, job)
     except UsageProblem:
         raise
     except ImportError as error:  # of ours or of what we need: rules and user code are not imported here
         raise _not_loaded(error) from error
     except Exception as error:  # noqa: BLE001  # the other files must still be reported
-        if len(part.paths) > 1:
+        if len(part) > 1:
             outcome = Outcome()
             for half in _halves(part):
-                outcome.add(_guarded(half))
+                outcome.add(_guarded(half, job))
             return outcome
-        return Outcome(errors=[_failure(part, error)] if part.paths else [])
+        return Outcome(errors=[_failure(part, error)] if part else [])
 
 
 def _not_loaded(error: ImportError) -> InstallationError:
@@ -174,8 +164,8 @@ def _not_loaded(error: ImportError) -> InstallationError:
 
 
 def _halves(part: Part) -> tuple[Part, Part]:
-    middle = len(part.paths) // 2
-    return replace(part, paths=part.paths[:middle]), replace(part, paths=part.paths[middle:])
+    middle = len(part) // 2
+    return part[:middle], part[middle:]
 
 
 def _failure(part: Part, error: BaseException) -> InternalError:
@@ -185,47 +175,70 @@ def _failure(part: Part, error: BaseException) -> InternalError:
         raise _not_loaded(missing) from missing
     what = "the analysing process died" if isinstance(error, BrokenProcessPool) else f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error))
-    return InternalError(path=str(part.paths[0]), line=0, function="", rule="", message=what, traceback=trace)
+    return InternalError(path=str(part[0]), line=0, function="", rule="", message=what, traceback=trace)
 
 
-def _several(parts: Sequence[Part], jobs: int) -> Outcome:
-    outcome = Outcome()
+def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]:
+    """Each part with what became of it, as they are done."""
+    jobs = min(job.settings.jobs or available_cores(), len(parts))
+    if jobs > 1:
+        yield from _several(parts, job, jobs)
+    else:
+        for part in parts:
+            yield part, _guarded(part, job)
+
+
+def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
     lost: list[Part] = []
-    with _pool(jobs) as pool:
+    with _pool(jobs, job) as pool:
         waiting: dict[Future[Outcome], Part] = {}
         for part in parts:
             try:
-                waiting[pool.submit(_guarded, part)] = part
+                waiting[pool.submit(_in_worker, part)] = part
             except BrokenProcessPool:
                 lost.append(part)
         for future in as_completed(waiting):
             try:
-                outcome.add(future.result())
+                yield waiting[future], future.result()
             except BrokenProcessPool:
                 lost.append(waiting[future])
     for part in lost:
-        outcome.add(_alone(part))
-    return outcome
+        yield part, _alone(part, job)
 
 
-def _alone(part: Part) -> Outcome:
+def _alone(part: Part, job: Job) -> Outcome:
     """Analyses a part in a process of its own: one of those that were under way when a process died."""
     try:
-        with _pool(1) as pool:
-            return pool.submit(_guarded, part).result()
+        with _pool(1, job) as pool:
+            return pool.submit(_in_worker, part).result()
     except BrokenProcessPool as error:
-        if len(part.paths) == 1:
+        if len(part) == 1:
             return Outcome(errors=[_failure(part, error)])
     outcome = Outcome()
     for half in _halves(part):
-        outcome.add(_alone(half))
+        outcome.add(_alone(half, job))
     return outcome
 
 
-def _pool(jobs: int) -> ProcessPoolExecutor:
+def _pool(jobs: int, job: Job | None) -> ProcessPoolExecutor:
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(job,))
+
+
+_job: Job | None = None  # in a worker: what all of its parts share
+
+
+def _begin(job: Job | None) -> None:
+    global _job  # noqa: PLW0603 - what an initializer is for
+    _job = job
+    gc.freeze()  # what lives to the end need not be looked at again
+    _end_with_parent()
+
+
+def _in_worker(part: Part) -> Outcome:
+    assert _job is not None
+    return _guarded(part, _job)
 
 
 def _end_with_parent() -> None:

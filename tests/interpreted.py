@@ -42,6 +42,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Region
 from compilelint.sdk import Context, Report, Rule
+from compilelint.source.layout import Layout
 from compilelint.source.module import Module
 
 HEADER = """\
@@ -104,7 +105,7 @@ def interpret(
         marks.append(Mark(event, ctx.region, ctx.compiled))
         yield from ()
 
-    analyser = Analyser([path], Settings(**settings), [rule], [path], {str(path): source})
+    analyser = Analyser([path], Settings(**settings), [rule], Layout.of([path]), {str(path): source})
     analyser.engine.interest = Everything()
     analyser.run()
     assert not analyser.result.errors, analyser.result.errors[0].traceback

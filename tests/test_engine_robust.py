@@ -23,6 +23,7 @@ from compilelint.config import Settings
 from compilelint.engine.events import Call
 from compilelint.models import torch_api
 from compilelint.sdk import Context, Report, Rule
+from compilelint.source.layout import Layout
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 OWN_TESTS = sorted((STDLIB / "test").glob("test_*.py"))
@@ -474,7 +475,7 @@ def test_the_standard_library_is_read_soon() -> None:
     before = time.process_time()
     lines = 0
     for path in SAMPLE:
-        analyser = Analyser([path], SETTINGS, [], [path], {})
+        analyser = Analyser([path], SETTINGS, [], Layout.of([path]), {})
         analyser.engine.interest = Everything()
         result = analyser.run()
         assert not result.errors, f"{path}: {result.errors[0].traceback}"

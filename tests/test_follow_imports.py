@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_cli_check import check, codes, run
 
-from compilelint import api, runner
+from compilelint import api, parts
 from compilelint.checking import CheckResult
 from compilelint.config import Settings, load_settings
 from compilelint.engine import engine
@@ -17,6 +17,7 @@ from compilelint.errors import ConfigError
 from compilelint.finding import Finding
 from compilelint.source import project as projects
 from compilelint.source.installed import Installed, environment
+from compilelint.source.layout import Layout
 from compilelint.source.project import Project
 
 DEP = {
@@ -158,8 +159,8 @@ def test_several_processes_find_the_same(model: Path, monkeypatch: pytest.Monkey
         text += "        return 1 if score(x).any() else self.head(x)\n"
         (model.parent / f"{name}.py").write_text(text, encoding="utf-8")
     alone = _verdicts(api.check([model.parent], Settings(follow_imports=True, jobs=1)))
-    monkeypatch.setattr(runner, "IN_PROCESS_BYTES", 0)
-    monkeypatch.setattr(runner, "PART_BYTES", 1)
+    for name in ("WHOLE_BYTES", "LEAST_BYTES", "MOST_BYTES"):
+        monkeypatch.setattr(parts, name, 0)
     assert _verdicts(api.check([model.parent], Settings(follow_imports=True, jobs=2))) == alone
     assert len(alone) == 2 * 7 + 2
 
@@ -191,7 +192,7 @@ def test_settings_that_make_no_sense(tmp_path: Path, value: str, said: str) -> N
 
 
 def test_modules_are_parsed_when_a_name_is_looked_for_in_them(model: Path, site: Path) -> None:
-    project = Project([model], installed=Installed(folders=[site]))
+    project = Project(Layout.of([model]), installed=Installed(folders=[site]))
     assert project.has("dep.broken") and not project.has("dep.gone") and not project.has("torch")
     assert not project.errors
     assert project.find("dep.broken") is None and project.find("torch") is None

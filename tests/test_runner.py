@@ -15,8 +15,9 @@ from compilelint import runner
 from compilelint.config import Settings
 from compilelint.errors import InstallationError
 from compilelint.finding import Finding, Region, RegionKind, Severity, Span, TraceStep, one_per_site
+from compilelint.outcome import Outcome
 from compilelint.registry import HEADINGS
-from compilelint.runner import Outcome, Part, run
+from compilelint.runner import Job, Part, run
 
 CODE = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x * x.sum().item()\n"
 
@@ -46,10 +47,10 @@ def test_nor_does_it_for_reasons() -> None:
 
 
 def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    def work(part: Part) -> Outcome:
-        if Path("bad.py") in part.paths:
+    def work(part: Part, job: Job) -> Outcome:
+        if Path("bad.py") in part:
             raise ValueError("boom")
-        return Outcome([unreadable for path in part.paths if (unreadable := runner.unreadable(path))])
+        return Outcome([unreadable for path in part if (unreadable := runner.unreadable(path))])
 
     monkeypatch.setattr(runner, "work", work)
     outcome = run([Path("a.py"), Path("bad.py"), Path("c.py"), Path("d.py")], Settings())
@@ -63,7 +64,7 @@ def test_one_file_that_raises_costs_only_itself(monkeypatch: pytest.MonkeyPatch)
 def test_a_part_of_ours_that_is_missing_is_told_once(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
     tried = []
 
-    def work(part: Part) -> Outcome:
+    def work(part: Part, job: Job) -> Outcome:
         tried.append(part)
         raise ImportError("cannot import name 'x' from 'compilelint.sdk'", name="compilelint.sdk")
 
@@ -71,17 +72,6 @@ def test_a_part_of_ours_that_is_missing_is_told_once(monkeypatch: pytest.MonkeyP
     with pytest.raises(InstallationError, match=r"^compilelint can't be loaded: cannot import name 'x' from 'compil"):
         run([Path(f"{n}.py") for n in range(8)], Settings(jobs=jobs))
     assert len(tried) == 1
-
-
-def test_parts_hold_every_file_once_in_order(tmp_path: Path) -> None:
-    files = []
-    for number in range(40):
-        files.append(tmp_path / f"{number:02}.py")
-        files[-1].write_text("x" * 20_000, encoding="utf-8")
-    parts = list(runner._split(Part(tuple(files), tuple(files), Settings()), 2))
-    assert 1 < len(parts) < 10
-    assert [path for part in parts for path in part.paths] == files
-    assert len(list(runner._split(Part(tuple(files[:5]), tuple(files), Settings()), 2))) == 1
 
 
 PLUG = """
@@ -182,7 +172,7 @@ import os, sys, time
 from compilelint.runner import _pool
 
 if __name__ == "__main__":
-    with _pool(1) as pool:
+    with _pool(1, None) as pool:
         print(pool.submit(os.getpid).result(), flush=True)
         pool.submit(time.sleep, 600)
         time.sleep(600)

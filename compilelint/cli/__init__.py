@@ -21,6 +21,7 @@ COMMANDS = {
     "rule": ("compilelint.cli.rule", "Explain a rule."),
     "rules": ("compilelint.cli.rules", "List all rules."),
     "config": ("compilelint.cli.config", "Show the settings in effect and where they come from."),
+    "clean": ("compilelint.cli.clean", "Remove what earlier runs found and kept."),
     "demo": ("compilelint.cli.demo", "See it at work on a small training project."),
 }
 

@@ -39,7 +39,7 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     help="Instead of findings, show what is believed of the expression there and why, as text or json.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
-@click.option("--no-cache", is_flag=True, help="Accepted for scripts: nothing is cached between runs.")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
 def check(
     paths: tuple[Path, ...],
     output_format: Any,
@@ -67,7 +67,7 @@ def check(
     if statistics and output_format != "text":
         raise click.UsageError("--statistics goes with --output-format text only")
     started = time.perf_counter()
-    settings = settings_from(options)
+    settings = settings_from(options, cached=not no_cache)
     quiet = options["quiet"]
     from_stdin = Path("-") in paths or stdin_filename is not None
     if from_stdin:
@@ -120,5 +120,9 @@ def _tell_more(result: Any, seconds: float) -> None:
         f"compiled: {settings.compiled}"
     )
     console.note(f"{console.count(result.files, 'file')} in {seconds:.2f} s")
+    if settings.cache is not None and result.stats.parts:
+        console.note(
+            f"{result.stats.cached} of {console.count(result.stats.parts, 'part')} from the cache in {settings.cache}"
+        )
     for name, count in sorted(result.stats.bounds.items()):
         console.note(f"bound hit: {name}, {console.count(count, 'time')}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -119,11 +120,12 @@ def running_options(command: F) -> F:
     return command
 
 
-def settings_from(options: dict[str, Any]) -> Any:
-    """The Settings for a command's options. Raises ConfigError."""
+def settings_from(options: dict[str, Any], *, cached: bool = False) -> Any:
+    """The Settings for a command's options; `cached`: what runs find is remembered. Raises ConfigError."""
     if options["quiet"] and options["verbose"]:
         raise click.UsageError("--quiet and --verbose exclude each other")
-    from compilelint.api import load_settings
+    from compilelint.api import cache_folder, load_settings
 
     overrides = {name: options[name] for name in SETTINGS if options.get(name) not in (None, ())}
-    return load_settings(overrides=overrides, config=options["config"], isolated=options["isolated"], jobs=0)
+    settings = load_settings(overrides=overrides, config=options["config"], isolated=options["isolated"], jobs=0)
+    return replace(settings, cache=cache_folder()) if cached else settings

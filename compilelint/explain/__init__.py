@@ -103,7 +103,7 @@ class _Reader:
 
     def silence(self) -> str:
         """Why there is no context."""
-        if str(self.module.path) in self.analyser.templates:
+        if self.module.path in self.analyser.templates:
             return "the file is a template: another is generated from it, and that one is checked"
         return "the function around it was never interpreted: nothing that runs was seen to define it"
 

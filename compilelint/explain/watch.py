@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compilelint import registry
-from compilelint.analysis import Analyser, is_template
+from compilelint.analysis import Analyser
 from compilelint.config import Settings
 from compilelint.context import SiteContext
 from compilelint.engine.events import Event
 from compilelint.engine.summary import Summary
 from compilelint.finding import Finding, Span
 from compilelint.sdk import Report, Rule
+from compilelint.source.layout import Layout
 from compilelint.source.spans import span_of
 
 
@@ -32,9 +33,8 @@ class Watched(Analyser):
     """`claims` by context."""
 
     def __init__(self, files: Sequence[Path], settings: Settings) -> None:
-        super().__init__(files, settings, registry.load_rules(settings), files, {})
+        super().__init__(files, settings, registry.load_rules(settings), Layout.of(files), {})
         self.claims: dict[Summary, list[Claim]] = {}
-        self.templates = {str(file) for file in files if is_template(file)}
 
     def _finding(
         self, rule: Rule, report: Report, event: Event, context: SiteContext, summary: Summary

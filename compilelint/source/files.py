@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -247,3 +248,8 @@ def mentions_torch(path: Path) -> bool:
         return _TORCH.search(path.read_bytes()) is not None
     except OSError:
         return True
+
+
+def digest(data: bytes) -> str:
+    """What stands for the content of a file."""
+    return blake2b(data, digest_size=16).hexdigest()

@@ -1,0 +1,166 @@
+"""What earlier runs found, part by part. It is found again as long as nothing that it depended on has changed.
+
+What a part's findings depend on is recorded while they are made (`Reads`): the content of each file that was read, what
+each import name led to, which files are templates. The key of a part holds the rest: the tool itself, its rules and
+plug-ins, the settings that matter, the names and contents of the part's own files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from compilelint import __version__, registry
+from compilelint.cache import rows
+from compilelint.cache.contents import Contents
+from compilelint.cache.store import Store
+from compilelint.config import Settings
+from compilelint.outcome import Outcome, Reads
+from compilelint.source.files import digest
+from compilelint.source.installed import followed
+from compilelint.source.layout import Layout
+from compilelint.source.project import Project
+from compilelint.source.templates import Templates
+
+__all__ = ["Cache", "clean", "folder"]
+
+VARIABLE = "COMPILELINT_CACHE_DIR"
+
+
+def folder() -> Path:
+    """Where caches are kept: $COMPILELINT_CACHE_DIR, else the user's folder for such things.
+
+    Not in the project: what a stranger's change brings along must not be taken for what was found.
+    """
+    given = os.environ.get(VARIABLE)
+    if given:
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("compilelint", appauthor=False)
+
+
+def clean(place: Path) -> int:
+    """Removes the caches of all projects; how many there were."""
+    files = [path for path in place.glob("*.sqlite") if path.is_file()] if place.is_dir() else []
+    for path in files:
+        path.unlink(missing_ok=True)
+    if place.is_dir() and not any(place.iterdir()):
+        shutil.rmtree(place, ignore_errors=True)
+    return len(files)
+
+
+@dataclass(slots=True)
+class Cache:
+    """The cache of the runs in one working folder. `found` and `lost`: parts that were, and were not, in it."""
+
+    _store: Store
+    _contents: Contents
+    _layout: Layout
+    _project: Project
+    _templates: Templates
+    _environment: str
+
+    @classmethod
+    def open(cls, place: Path, settings: Settings, layout: Layout) -> Cache | None:
+        """None where none can be had: without write access, on a full disk."""
+        try:
+            here = digest(os.fsencode(Path.cwd()))
+            store = Store(place / f"{here}.sqlite")
+        except (OSError, sqlite3.Error):
+            return None
+        return cls(
+            store,
+            Contents(store.files()),
+            layout,
+            Project(layout, {}, followed(settings.follow_imports)),
+            Templates(),
+            _environment(settings, layout),
+        )
+
+    def get(self, parts: Iterable[tuple[Path, ...]]) -> dict[tuple[Path, ...], Outcome]:
+        """The outcomes of those parts that are known and still hold."""
+        keys = {self._key(part): part for part in parts}
+        found: dict[tuple[Path, ...], Outcome] = {}
+        used = []
+        for key, value in self._store.values(keys).items():
+            try:
+                data = rows.loads(value)
+                if self._holds(rows.reads_of(data)):
+                    found[keys[key]] = rows.outcome_of(data)
+                    used.append(key)
+            except (ValueError, TypeError, KeyError, AttributeError):  # not what we wrote: made anew
+                continue
+        self._store.keep({}, used, {})
+        return found
+
+    def put(self, outcomes: Mapping[tuple[Path, ...], Outcome]) -> None:
+        """Remembers outcomes; not those with internal errors, nor those whose files have changed meanwhile."""
+        values = {}
+        for part, outcome in outcomes.items():
+            if not outcome.errors and all(self._contents.of(path) == outcome.reads.files.get(path) for path in part):
+                values[self._key(part)] = rows.dump(outcome)
+        self._store.keep(values, (), self._contents.fresh)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def _key(self, part: tuple[Path, ...]) -> str:
+        own = "\n".join(f"{path}\t{self._contents.of(path)}" for path in part)
+        return digest(f"{self._environment}\n{own}".encode("utf-8", "surrogatepass"))
+
+    def _holds(self, reads: Reads) -> bool:
+        return (
+            all(self._contents.of(path) == known for path, known in reads.files.items())
+            and all((path in self._layout.names) != (path in reads.outside) for path in reads.files)
+            and all(self._project.locate(name) == path for name, path in reads.own.items())
+            and all(self._project.locate_installed(name) == path for name, path in reads.installed.items())
+            and all(self._templates.named_in(where) == names for where, names in reads.templates.items())
+        )
+
+
+def _environment(settings: Settings, layout: Layout) -> str:
+    """What holds for all parts of a run."""
+    wanted = (
+        settings.select,
+        settings.ignore,
+        settings.torch,
+        settings.python,
+        settings.compiled,
+        settings.roots,
+        settings.follow_imports,
+    )
+    sources = [_stamp(path) for place in (Path(__file__).parents[1], *_plug_ins()) for path in _sources(place)]
+    places = sorted((name, str(root)) for name, root in layout.roots.items()), sorted(map(str, layout.folders))
+    return digest(repr((__version__, sys.version_info, wanted, sources, places)).encode("utf-8", "surrogatepass"))
+
+
+def _plug_ins() -> list[Path]:
+    """The packages, or modules, of rules that are not built in. They are imported by now."""
+    tops = {entry.module.partition(".")[0] for entry in entry_points(group=registry.GROUP)}
+    found = []
+    for top in sorted(tops):
+        module = sys.modules[top]
+        found += [Path(path) for path in getattr(module, "__path__", [module.__file__])]
+    return found
+
+
+def _sources(place: Path) -> list[Path]:
+    """The source files and tables of a package."""
+    if place.is_file():
+        return [place]
+    walked = os.walk(place, followlinks=True)  # rules/ is a link in a checkout
+    return sorted(
+        Path(folder, name) for folder, _, names in walked for name in names if name.endswith((".py", ".json", ".gz"))
+    )
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    stat = path.stat()
+    return (str(path), stat.st_mtime_ns, stat.st_size)

@@ -1,0 +1,44 @@
+"""The digests of files, computed anew only for those that the file system says were touched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from compilelint.source.files import digest
+
+# A file written within the same tick of the file system's clock as it was read, in ns: FAT's is two seconds.
+TICK = 2_000_000_000
+
+
+class Contents:
+    """`known`: path → (stamp, digest) of earlier runs; `fresh`: what is new in this one."""
+
+    def __init__(self, known: Mapping[str, tuple[str, str]]) -> None:
+        self._known = known
+        self._found: dict[Path, str] = {}
+        self.fresh: dict[str, tuple[str, str]] = {}
+
+    def of(self, path: Path) -> str:
+        """The digest of a file's bytes, or "" when it can't be read."""
+        found = self._found.get(path)
+        if found is None:
+            found = self._found[path] = self._look(path)
+        return found
+
+    def _look(self, path: Path) -> str:
+        try:
+            name = str(path.absolute())
+            stat = path.stat()
+            stamp = f"{stat.st_mtime_ns}/{stat.st_ctime_ns}/{stat.st_size}/{stat.st_ino}"
+            earlier = self._known.get(name)
+            if earlier is not None and earlier[0] == stamp:
+                return earlier[1]
+            now = time.time_ns()
+            found = digest(path.read_bytes())
+        except OSError:
+            return ""
+        if max(stat.st_mtime_ns, stat.st_ctime_ns) < now - TICK:
+            self.fresh[name] = (stamp, found)
+        return found
