@@ -18,7 +18,6 @@ CASES = Cases(
         "gpytorch": "1.15.2",
         "monai": "1.6.1",
         "nflows": "0.14",
-        "openai-whisper": "20250625",
         "pytorch-tabnet": "4.1.0",
         "segmentation-models-pytorch": "0.6.0",
         "snntorch": "1.0.0",
@@ -1169,58 +1168,6 @@ def spike_temporal_loss() -> Any:
     from snntorch import functional as SF  # noqa: N812
 
     return SF.ce_temporal_loss(), ((torch.rand(5, 3, 4) > 0.5).float(), torch.randint(0, 4, (3,)))
-
-
-# openai-whisper
-
-
-def whisper() -> Any:
-    from whisper.model import ModelDimensions, Whisper
-
-    return Whisper(ModelDimensions(80, 1500, 16, 2, 1, 51865, 24, 16, 2, 1)).eval()
-
-
-@case("openai-whisper")
-def whisper_decode() -> Any:
-    from whisper.decoding import DecodingOptions, decode
-
-    options = DecodingOptions(language="en", sample_len=3, beam_size=2, fp16=False)
-    return decode, (whisper(), torch.randn(1, 80, 3000), options)
-
-
-@case("openai-whisper")
-def whisper_greedy() -> Any:
-    from whisper.decoding import DecodingOptions, decode
-
-    options = DecodingOptions(language="en", sample_len=3, temperature=0.5, fp16=False)
-    return decode, (whisper(), torch.randn(1, 80, 3000), options)
-
-
-@case("openai-whisper")
-def whisper_language() -> Any:
-    from whisper.decoding import detect_language
-
-    return detect_language, (whisper(), torch.randn(1, 80, 3000))
-
-
-@case("openai-whisper")
-def whisper_spectrogram() -> Any:
-    from whisper.audio import log_mel_spectrogram, pad_or_trim
-
-    def features(audio: torch.Tensor) -> Any:
-        return pad_or_trim(log_mel_spectrogram(audio), 100)
-
-    return features, (torch.randn(4000),)
-
-
-@case("openai-whisper")
-def whisper_alignment() -> Any:
-    from whisper.timing import dtw_cpu, median_filter
-
-    def align(x: torch.Tensor) -> Any:
-        return dtw_cpu(-median_filter(x, 3).double().numpy())
-
-    return align, (torch.rand(6, 8),)
 
 
 # speechbrain

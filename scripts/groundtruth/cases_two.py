@@ -10,22 +10,17 @@ from case import Cases
 CASES = Cases(
     {
         "demucs": "4.1.0",
-        "denoising-diffusion-pytorch": "2.3.4",
         "e3nn": "0.6.0",
         "encodec": "0.1.1",
         "entmax": "1.3",
         "facenet-pytorch": "2.6.0",
         "geomloss": "0.3.1",
-        "gluonts": "0.17.0",
         "lightly": "1.6.0",
         "peft": "0.21.2",
         "piq": "0.8.0",
         "pyro-ppl": "1.9.2",
         "pytorch-crf": "0.7.2",
         "sentence-transformers": "6.2.0",
-        "st-moe-pytorch": "0.1.8",
-        "stable-baselines3": "2.9.2",
-        "tensordict": "0.15.3",
         "torchattacks": "3.5.1",
         "torchsde": "0.2.6",
         "vector-quantize-pytorch": "1.32.0",
@@ -928,76 +923,6 @@ def pyro_hmc_trajectory() -> Any:
     return velocity_verlet, (*start, potential, gradient, 0.1, 3)
 
 
-# denoising-diffusion-pytorch
-
-
-def unet(**options: Any) -> Any:
-    from denoising_diffusion_pytorch import Unet
-
-    return Unet(dim=8, dim_mults=(1, 2), flash_attn=False, **options)
-
-
-@case("denoising-diffusion-pytorch")
-def diffusion_loss() -> Any:
-    from denoising_diffusion_pytorch import GaussianDiffusion
-
-    diffusion = GaussianDiffusion(
-        unet(self_condition=True),
-        image_size=8,
-        timesteps=10,
-        min_snr_loss_weight=True,
-        immiscible=True,
-        offset_noise_strength=0.1,
-    )
-    return diffusion, (torch.rand(2, 3, 8, 8),)
-
-
-@case("denoising-diffusion-pytorch")
-def diffusion_ddim_sample() -> Any:
-    from denoising_diffusion_pytorch import GaussianDiffusion
-
-    return GaussianDiffusion(unet(), image_size=8, timesteps=10, sampling_timesteps=2).sample, (1,)
-
-
-@case("denoising-diffusion-pytorch")
-def elucidated_loss() -> Any:
-    from denoising_diffusion_pytorch import ElucidatedDiffusion
-
-    net = unet(random_fourier_features=True, self_condition=True)
-    return ElucidatedDiffusion(net, image_size=8, num_sample_steps=3), (torch.rand(2, 3, 8, 8),)
-
-
-@case("denoising-diffusion-pytorch")
-def elucidated_sample() -> Any:
-    from denoising_diffusion_pytorch import ElucidatedDiffusion
-
-    return ElucidatedDiffusion(unet(random_fourier_features=True), image_size=8, num_sample_steps=2).sample, (1,)
-
-
-@case("denoising-diffusion-pytorch")
-def learned_variance_loss() -> Any:
-    from denoising_diffusion_pytorch import LearnedGaussianDiffusion
-
-    return LearnedGaussianDiffusion(unet(learned_variance=True), image_size=8, timesteps=10), (torch.rand(2, 3, 8, 8),)
-
-
-@case("denoising-diffusion-pytorch")
-def karras_unet() -> Any:
-    from denoising_diffusion_pytorch.karras_unet import KarrasUnet
-
-    net = KarrasUnet(
-        image_size=16,
-        dim=8,
-        dim_max=16,
-        num_downsamples=1,
-        num_blocks_per_stage=1,
-        attn_res=(8,),
-        attn_dim_head=4,
-        num_classes=3,
-    )
-    return net, (torch.rand(2, 4, 16, 16), torch.rand(2)), {"class_labels": torch.tensor([0, 2])}
-
-
 # facenet-pytorch
 
 
@@ -1148,175 +1073,3 @@ def lightly_random_mask() -> Any:
         return mask_at_index(tokens, dropped, token), kept
 
     return masked, (torch.rand(2, 3, 16, 16), torch.zeros(1, 1, 48))
-
-
-# st-moe-pytorch
-
-
-@case("st-moe-pytorch")
-def mixture_of_experts() -> Any:
-    from st_moe_pytorch import MoE
-
-    return (
-        MoE(dim=16, num_experts=4, gating_top_n=3, threshold_train=0.2),
-        (torch.randn(2, 12, 16),),
-        {"noise_gates": True},
-    )
-
-
-@case("st-moe-pytorch")
-def mixture_of_experts_eval() -> Any:
-    from st_moe_pytorch import MoE, SparseMoEBlock
-
-    return SparseMoEBlock(MoE(dim=16, num_experts=4), add_ff_before=True).eval(), (torch.randn(2, 12, 16),)
-
-
-# stable-baselines3
-
-
-def spaces(discrete: bool) -> Any:
-    from gymnasium import spaces as gym
-
-    actions = gym.Discrete(3) if discrete else gym.Box(-1, 1, (2,))
-    return gym.Box(-1, 1, (4,)), actions, lambda _: 1e-3
-
-
-@case("stable-baselines3")
-def actor_critic_evaluate() -> Any:
-    from stable_baselines3.common.policies import ActorCriticPolicy
-
-    policy = ActorCriticPolicy(*spaces(discrete=True))
-    return policy.evaluate_actions, (torch.randn(6, 4), torch.randint(0, 3, (6,)))
-
-
-@case("stable-baselines3")
-def actor_critic_state_dependent_noise() -> Any:
-    from stable_baselines3.common.policies import ActorCriticPolicy
-
-    return ActorCriticPolicy(*spaces(discrete=False), use_sde=True, squash_output=True), (torch.randn(6, 4),)
-
-
-@case("stable-baselines3")
-def sac_actor() -> Any:
-    from stable_baselines3.sac.policies import SACPolicy
-
-    return SACPolicy(*spaces(discrete=False)).actor.action_log_prob, (torch.randn(6, 4),)
-
-
-@case("stable-baselines3")
-def policy_predict() -> Any:
-    import numpy as np
-    from stable_baselines3.dqn.policies import DQNPolicy
-
-    return DQNPolicy(*spaces(discrete=True)).predict, (np.zeros((2, 4), dtype=np.float32),), {"deterministic": True}
-
-
-@case("stable-baselines3")
-def polyak() -> Any:
-    from stable_baselines3.common.utils import polyak_update
-
-    one, two = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
-    return polyak_update, (list(one.parameters()), list(two.parameters()), 0.1)
-
-
-# tensordict
-
-
-@case("tensordict")
-def tensordict_module() -> Any:
-    from tensordict import TensorDict
-    from tensordict.nn import TensorDictModule, TensorDictSequential
-
-    chain = TensorDictSequential(
-        TensorDictModule(torch.nn.Linear(4, 8), in_keys=["x"], out_keys=["h"]),
-        TensorDictModule(torch.nn.Linear(8, 2), in_keys=["h"], out_keys=[("out", "y")]),
-    )
-    return chain, (TensorDict({"x": torch.randn(3, 4)}, [3]),)
-
-
-@case("tensordict")
-def tensordict_probabilistic() -> Any:
-    from tensordict import TensorDict
-    from tensordict.nn import (
-        NormalParamExtractor,
-        ProbabilisticTensorDictModule,
-        TensorDictModule,
-        TensorDictSequential,
-    )
-
-    net = torch.nn.Sequential(torch.nn.Linear(4, 4), NormalParamExtractor())
-    chain = TensorDictSequential(
-        TensorDictModule(net, in_keys=["x"], out_keys=["loc", "scale"]),
-        ProbabilisticTensorDictModule(
-            in_keys=["loc", "scale"],
-            out_keys=["action"],
-            distribution_class=torch.distributions.Normal,
-            return_log_prob=True,
-        ),
-    )
-    return chain, (TensorDict({"x": torch.randn(3, 4)}, [3]),)
-
-
-@case("tensordict")
-def tensordict_operations() -> Any:
-    from tensordict import TensorDict
-
-    def operate(data: Any, mask: torch.Tensor) -> Any:
-        picked = data[mask]
-        stacked = torch.stack([data, data * 2], 0)
-        return picked, stacked.mean(), data.flatten_keys().unflatten_keys(), data.to_dict()
-
-    return operate, (
-        TensorDict({"a": torch.randn(4, 2), "b": {"c": torch.randn(4)}}, [4]),
-        torch.tensor([True, False, True, True]),
-    )
-
-
-# gluonts
-
-
-@case("gluonts")
-def gluonts_deepar() -> Any:
-    from gluonts.torch.model.deepar.module import DeepARModel
-
-    model = DeepARModel(
-        "D", 8, 3, num_feat_dynamic_real=1, num_layers=1, hidden_size=8, lags_seq=[1, 2], num_parallel_samples=2
-    )
-    options = {
-        "feat_static_cat": torch.zeros(2, 1, dtype=torch.long),
-        "feat_static_real": torch.zeros(2, 1),
-        "past_time_feat": torch.randn(2, 10, 1),
-        "past_target": torch.rand(2, 10),
-        "past_observed_values": torch.ones(2, 10),
-        "future_time_feat": torch.randn(2, 3, 1),
-    }
-    return model, (), options
-
-
-@case("gluonts")
-def gluonts_patch_tst() -> Any:
-    from gluonts.torch.distributions import StudentTOutput
-    from gluonts.torch.model.patch_tst.module import PatchTSTModel
-
-    model = PatchTSTModel(3, 16, 4, 2, "end", 8, 2, 16, 0.1, "relu", False, 1, "std", StudentTOutput())
-    return model, (torch.rand(2, 16), torch.ones(2, 16))
-
-
-@case("gluonts")
-def gluonts_quantile_spline() -> Any:
-    from gluonts.torch.distributions import ISQFOutput
-
-    output = ISQFOutput(num_pieces=3, qk_x=[0.1, 0.5, 0.9])
-    project = output.get_args_proj(8)
-
-    def loss(features: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        return output.loss(target, project(features))
-
-    return loss, (torch.randn(4, 8), torch.randn(4))
-
-
-@case("gluonts")
-def gluonts_scaler() -> Any:
-    from gluonts.torch.scaler import MeanScaler
-
-    return MeanScaler(dim=1), (torch.rand(3, 8), (torch.rand(3, 8) > 0.2).float())
