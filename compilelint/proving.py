@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING
 from compilelint.errors import UsageProblem
 from compilelint.fix.fixpoint import AppliedFix, FixedText, FixKey, refuse_none
 from compilelint.fix.write import read_source
-from compilelint.runtime.sources import Tree, copy, working_tree
-from compilelint.runtime.target import Target, parse_target
-from compilelint.runtime.verify import Running, Session
+from compilelint.runtime.sources import Tree, working_tree
+from compilelint.runtime.target import parse_target
+from compilelint.runtime.verify import Running, Session, SideName
 
 if TYPE_CHECKING:
     from compilelint.fix.run import Attempt
@@ -43,15 +42,13 @@ class Prover:
             return texts
         root = working_tree(self.cwd.resolve())
         with tempfile.TemporaryDirectory(prefix="compilelint-", ignore_cleanup_errors=True) as folder:
-            scratch = Path(folder).resolve()
             self.progress("copying the tree")
-            trees = {name: copy(root, scratch / f"{name}-tree", name) for name in ("before", "after")}
-            target = _below(parse_target(self.target), root)
-            session = Session(target, dict(trees), trees["before"].cwd, scratch / "work", self.running)  # type: ignore[arg-type]
+            given: dict[SideName, Tree] = {"before": root, "after": replace(root, label="fixed")}
+            session = Session(parse_target(self.target), given, root.cwd, Path(folder).resolve(), self.running)
             self.progress("running the code as it is")
             session.measure_before(reached=True)
             _refuse_raising(session)
-            search = _Search(self, attempt, session, _Copy(root, trees["after"], self.cwd))
+            search = _Search(self, attempt, session, _Copy(root, session.trees["after"], self.cwd))
             search.run(texts)
             self.result = search.result
             return search.kept_texts
@@ -184,13 +181,3 @@ def _refuse_raising(session: Session) -> None:
     if modes and all(mode.exception for mode in modes):
         at = f" (at {modes[0].exception_at})" if modes[0].exception_at else ""
         raise UsageProblem(f"TARGET {session.target.text}: raises {modes[0].exception}{at}: nothing can be proved")
-
-
-def _below(target: Target, root: Tree) -> Target:
-    """TARGET by a path that means the same in a copy of the tree."""
-    if target.file is None:
-        return target
-    file = (root.cwd / target.file).resolve()
-    if not file.is_relative_to(root.root):
-        raise UsageProblem(f"TARGET {target.text}: is not below {root.root}")
-    return replace(target, file=os.path.relpath(file, root.cwd))

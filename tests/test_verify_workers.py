@@ -24,6 +24,7 @@ def make():
     return run, (torch.ones(3),)
 """
 STARTED = "open(os.environ['STARTED'], 'w').write(str(os.getpid())); "
+WRITES = "open('written', 'w').write('x'); "
 ENDINGS = {
     "exit": ("os._exit(0)", "exited with code 0 without a result while eager: call 1 of 2"),
     "crash": ("import ctypes; ctypes.string_at(0)", "was ended by SIGSEGV while eager: call 1 of 2, in run at m.py:6"),
@@ -71,7 +72,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 )
 def test_a_worker_that_gives_no_result(project: Path, side: str, ending: str) -> None:
     body, told = ENDINGS[ending]
-    (project / side / "m.py").write_text(CODE.replace("BODY", body), encoding="utf-8")
+    (project / side / "m.py").write_text(CODE.replace("BODY", WRITES + body), encoding="utf-8")
     files = contents(project)
     process = start(project, "--timeout", "20")
     out, err = process.communicate(timeout=120)

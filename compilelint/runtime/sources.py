@@ -35,9 +35,9 @@ LINKED_BYTES = 64 << 20
 MOST_FILES = 50_000
 
 
-def copy(tree: Tree, place: Path, label: str) -> Tree:
-    """A private copy of a tree. Large files and what git ignores (data, outputs, built extensions) are links to the
-    tree's own, caches and environments are left out."""
+def copy(tree: Tree, place: Path) -> Tree:
+    """A private copy of a tree, in a folder of temporary files. Large files, and folders that git ignores (data,
+    outputs), are links to the tree's own; caches and environments are left out."""
     ignored = _ignored(tree.root)
     count = 0
     for folder, folders, files in os.walk(tree.root):
@@ -46,10 +46,10 @@ def copy(tree: Tree, place: Path, label: str) -> Tree:
         there.mkdir(parents=True, exist_ok=True)
         kept = []
         for name in folders:
-            if name in LEFT_OUT or (here / name / "pyvenv.cfg").exists():
+            if name in LEFT_OUT or (here / name / "pyvenv.cfg").exists() or here / name == place.parent:
                 continue
             if (here / name).is_symlink() or here / name in ignored:
-                (there / name).symlink_to((here / name).resolve())
+                (there / name).symlink_to(_linked(here / name, tree.root))
             else:
                 kept.append(name)
         folders[:] = kept
@@ -57,14 +57,21 @@ def copy(tree: Tree, place: Path, label: str) -> Tree:
             source = here / name
             if not source.is_file():
                 continue  # a socket, a pipe, a link to nowhere
-            if source.is_symlink() or source in ignored or source.stat().st_size > LINKED_BYTES:
-                (there / name).symlink_to(source.resolve())
+            if source.is_symlink() or source.stat().st_size > LINKED_BYTES:
+                (there / name).symlink_to(_linked(source, tree.root))
             else:
                 shutil.copyfile(source, there / name)
         count += len(files)
         if count > MOST_FILES:
             raise UsageProblem(f"{tree.root}: has more than {MOST_FILES:,} files: too many for a private copy")
-    return Tree(place, place / tree.cwd.relative_to(tree.root), label)
+    return Tree(place, place / tree.cwd.relative_to(tree.root), tree.label)
+
+
+def _linked(path: Path, root: Path) -> str:
+    """Where a link that stands for `path` leads: a relative link within the tree stays one."""
+    if path.is_symlink() and not path.readlink().is_absolute() and path.resolve().is_relative_to(root):
+        return str(path.readlink())
+    return str(path.resolve())
 
 
 def _ignored(root: Path) -> set[Path]:

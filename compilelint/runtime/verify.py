@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
 from compilelint.runtime.process import WorkerError, run_worker
 from compilelint.runtime.results import MODES, MODULE_MODES, Check, ModuleMode, Side, VerifyResult, side_from_json
-from compilelint.runtime.sources import Tree, resolve, working_tree
+from compilelint.runtime.sources import Tree, copy, resolve, working_tree
 from compilelint.runtime.target import Target, parse_input, parse_target
 from compilelint.runtime.verdict import counts_kernels, judge
 
@@ -66,9 +67,10 @@ def verify(
     parsed, options = parse_target(target), Running(**running)
     with tempfile.TemporaryDirectory(prefix="compilelint-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
-        trees: dict[SideName, Tree] = {"before": resolve(before, cwd, scratch / "before-tree")}
-        trees["after"] = resolve(after, cwd, scratch / "after-tree") if after is not None else working_tree(cwd)
-        session = Session(parsed, trees, cwd, scratch / "work", options)
+        given: dict[SideName, Tree] = {"before": resolve(before, cwd, scratch / "before-export")}
+        given["after"] = resolve(after, cwd, scratch / "after-export") if after is not None else working_tree(cwd)
+        session = Session(parsed, given, cwd, scratch, options)
+        trees = session.trees
         progress(f"running {trees['before'].label}")
         session.measure_before()
         progress(f"running {trees['after'].label}")
@@ -76,12 +78,15 @@ def verify(
 
 
 class Session:
-    """One version measured, others compared with it: each time what the "after" tree holds by then."""
+    """One version measured, others compared with it: each time what the "after" tree holds by then. `trees` are private
+    copies of those that are `given`: what the program writes into its folder, it writes there."""
 
-    def __init__(self, target: Target, trees: dict[SideName, Tree], cwd: Path, scratch: Path, running: Running) -> None:
+    def __init__(self, target: Target, given: dict[SideName, Tree], cwd: Path, scratch: Path, running: Running) -> None:
         if importlib.util.find_spec("torch") is None:
             raise UsageProblem(NO_TORCH)
-        self.target, self.trees, self.cwd, self.scratch, self.running = target, trees, cwd, scratch, running
+        self.target, self.cwd, self.scratch, self.running = _relative(target, given), cwd, scratch, running
+        self._given = given
+        self.trees = {name: copy(tree, scratch / f"{name}-tree") for name, tree in given.items()}
         self.before = Side("")
         self.reached: dict[str, list[int]] = {}  # lines of the "before" tree that ran, if it was asked for
 
@@ -118,7 +123,10 @@ class Session:
             "device": self.running.device,
             "backend": self.running.backend,
             "label": tree.label,
-            "other_root": str(self.trees["after" if name == "before" else "before"].root),
+            "other_roots": [
+                str(self.trees["after" if name == "before" else "before"].root),
+                *(str(tree.root) for tree in self._given.values()),
+            ],
             "roots": [str(tree.root), *([str(file.parent)] if file and elsewhere else [])],
             "values": self._values(name),
             "mode": self.running.mode,
@@ -177,16 +185,6 @@ class Session:
         if self.target.file is None:
             return None, False
         given = Path(self.target.file)
-        if given.is_absolute():
-            # an absolute path lies in one of the trees: it means the same file in both
-            for tree in self.trees.values():
-                if given.resolve().is_relative_to(tree.root):
-                    given = Path(
-                        *given.resolve()
-                        .relative_to(tree.cwd if given.resolve().is_relative_to(tree.cwd) else tree.root)
-                        .parts
-                    )
-                    break
         other: SideName = "after" if name == "before" else "before"
         if (own := self.trees[name].cwd / given).is_file():
             return own.resolve(), False
@@ -195,8 +193,19 @@ class Session:
         if (here := self.cwd / given).is_file():
             return here.resolve(), True
         raise UsageProblem(
-            f"TARGET {self.target.text}: there is no {given} in {self.trees[name].label} ({self.trees[name].cwd})"
+            f"TARGET {self.target.text}: there is no {given} in {self.trees[name].label} ({self._given[name].cwd})"
         )
+
+
+def _relative(target: Target, given: dict[SideName, Tree]) -> Target:
+    """An absolute path that lies in one of the trees means the same file in both."""
+    if target.file is None or not Path(target.file).is_absolute():
+        return target
+    file = Path(target.file).resolve()
+    for tree in given.values():
+        if file.is_relative_to(tree.root):
+            return replace(target, file=os.path.relpath(file, tree.cwd))
+    return target
 
 
 def _import_path(tree: Tree, file: Path | None) -> list[Path]:

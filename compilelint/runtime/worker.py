@@ -96,8 +96,10 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
             f"({request['roots'][0]}): both versions would run the same code"
         )
     side = measurement.run()
-    if strays := _strays(request["roots"][0], request["other_root"], loader.module.__file__):
-        raise UsageProblem(f"{request['label']}: imported {strays[0]} of the other version")
+    if strays := _strays(request["roots"][0], request["other_roots"], loader.module.__file__):
+        raise UsageProblem(
+            f"{request['label']}: imported {strays[0]} of the other version, or from outside of its copy"
+        )
     for mode in MODES:
         save(measurement.values[mode], request["values"][mode])
     if request["reference"]:
@@ -109,12 +111,15 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     return {"side": asdict(side), "reached": reached.lines()}
 
 
-def _strays(root: str, other: str, target: str | None) -> list[str]:
-    """Files of the other version that were imported all the same (an editable install, an absolute path)."""
-    mine, theirs = os.path.realpath(root) + os.sep, os.path.realpath(other) + os.sep
-    if mine.startswith(theirs) or theirs.startswith(mine):
-        return []
-    files = {os.path.realpath(file) for module in list(sys.modules.values()) if (file := _file_of(module)) is not None}
+def _strays(root: str, others: list[str], target: str | None) -> list[str]:
+    """Files of the other version, or of what this is a copy of, that were imported all the same (an editable install,
+    an absolute path)."""
+    mine = os.path.realpath(root) + os.sep
+    theirs = tuple(os.path.realpath(other) + os.sep for other in others)
+    theirs = tuple(other for other in theirs if not mine.startswith(other) and not other.startswith(mine))
+    found = (_file_of(module) for module in list(sys.modules.values()))
+    # a link in the copy, to a folder that isn't copied, is the copy's own
+    files = {os.path.realpath(file) for file in found if file and not os.path.abspath(file).startswith(mine)}
     strays = {file for file in files if file.startswith(theirs) and "site-packages" not in Path(file).parts}
     own = str(Path(__file__).resolve().parents[1]) + os.sep
     return sorted(file for file in strays if file != os.path.realpath(target or "") and not file.startswith(own))
