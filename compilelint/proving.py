@@ -71,13 +71,14 @@ class _Copy:
     def hold(self, texts: Mapping[str, FixedText]) -> None:
         """Make the copy hold these texts."""
         for path, text in texts.items():
+            if not text.changed and path not in self._encodings:
+                continue
+            if path not in self._encodings:
+                self._encodings[path] = read_source(self._cwd / path).encoding
             place = self._tree.root / self.relative(path)
-            if text.changed or path in self._encodings:
-                if path not in self._encodings:
-                    self._encodings[path] = read_source(self._cwd / path).encoding
-                if place.is_symlink():  # ignored by git: the file itself is the user's
-                    place.unlink()
-                place.write_bytes(text.after.encode(self._encodings[path]))
+            if place.resolve() != place:
+                raise UsageProblem(f"{path}: is a link, or in a folder that git ignores: it can't be verified")
+            place.write_bytes(text.after.encode(self._encodings[path]))
 
 
 class _Search:

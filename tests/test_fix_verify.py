@@ -79,7 +79,7 @@ def code(check: str = "pass", calls: str = BOTH, end: str = "raise TypeError(wor
 
 def proved(*, apply: bool = False, **more: Any) -> FixRun:
     settings = Settings(unsafe_fixes=True, select=("CL204",), jobs=1)
-    return api.fix(["m.py"], settings, apply=apply, verify="m.py:make", backend="eager", timeout=120, **more)
+    return api.fix(["m.py"], settings, apply=apply, verify="m.py:make", backend="eager", timeout=300, **more)
 
 
 def test_all_hold_but_what_does_not_run(tmp_path: Path) -> None:

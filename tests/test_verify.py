@@ -53,7 +53,7 @@ def write(folder: Path, text: str, name: str = "m.py") -> None:
 def verify(cwd: Path, before: str, after: str, target: str = "m.py:make", **options: object) -> VerifyResult:
     write(cwd / "before", before)
     write(cwd / "after", after)
-    settings: dict[str, object] = {"backend": "eager", "timeout": 120, **options}
+    settings: dict[str, object] = {"backend": "eager", "timeout": 300, **options}
     return api.verify(target, "before", "after", cwd=cwd, **settings)
 
 
