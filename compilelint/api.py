@@ -130,15 +130,17 @@ def fix(
     *,
     apply: bool = False,
     verify: str | None = None,
+    vendor_ops: Path | str | None = None,
     progress: Callable[[str], None] = lambda _: None,
     **running: Any,
 ) -> FixRun:
     """Rewrites what can be rewritten; writes only with `apply`. Raises UsageProblem for wrong settings.
 
+    `vendor_ops` is a folder for copies of those operators of `compilelint.ops` that fixes call: they come from there.
     `verify` names a TARGET: only fixes are kept with which it runs as it did, or better. `running`: see
     compilelint.runtime.verify.Running. Raises UsageProblem too where TARGET can't be run as it is.
     """
-    from compilelint import fixing
+    from compilelint import fixing, vendor
 
     prover = None
     if verify is not None:
@@ -146,7 +148,9 @@ def fix(
         from compilelint.runtime.verify import Running
 
         prover = Prover(verify, Running(**running), progress=progress)
-    return fixing.fix([Path(path) for path in paths], settings or load_settings(), apply=apply, prover=prover)
+    copies = vendor.copies(Path(vendor_ops)) if vendor_ops is not None else None
+    given = [Path(path) for path in paths]
+    return fixing.fix(given, settings or load_settings(), apply=apply, prover=prover, copies=copies)
 
 
 def verify(target: str, before: str, after: str | None = None, **options: Any) -> VerifyResult:

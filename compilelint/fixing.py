@@ -11,8 +11,9 @@ from compilelint import registry
 from compilelint.checking import display_path, findings_in, select_files
 from compilelint.config import Settings
 from compilelint.finding import Finding
-from compilelint.fix.run import FixResult, fix_files
+from compilelint.fix.run import FixResult, add_files, fix_files
 from compilelint.runner import unreadable
+from compilelint.vendor import Copies
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -40,9 +41,16 @@ class FixRun:
         return max(self.result.exit_code(applied=self.applied), int(bool(self.unreadable)))
 
 
-def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False, prover: Prover | None = None) -> FixRun:
+def fix(
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    apply: bool = False,
+    prover: Prover | None = None,
+    copies: Copies | None = None,
+) -> FixRun:
     """Rewrites what can be rewritten, safe fixes only unless `settings.unsafe_fixes`, and of these what `prover` keeps;
-    writes only with `apply`."""
+    writes only with `apply`. What fixes import from `compilelint.ops` comes from `copies`, where there are."""
     registry.selected_codes(settings)
     selection = select_files(paths, settings)
     run = FixRun(FixResult(), len(selection.files), apply, problems=selection.problems, notices=selection.notices)
@@ -60,5 +68,8 @@ def fix(paths: Sequence[Path], settings: Settings, *, apply: bool = False, prove
         return outcome.findings
 
     run.prover = prover
-    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes, prove=prover)
+    finish = copies.redirect if copies is not None else str
+    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes, prove=prover, finish=finish)
+    if copies is not None:
+        add_files(run.result, copies.files(file.after for file in run.result.changed), apply=apply)
     return run

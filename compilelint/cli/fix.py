@@ -17,8 +17,14 @@ from compilelint.cli.options import RUNNING, paths_argument, running_options, se
 @click.option("--apply", is_flag=True, help="Write the changes; without it a diff is printed and nothing is written.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="Also fixes that may change what the code does.")
 @click.option("--verify", metavar="TARGET", help="Keep only fixes with which TARGET runs as it did, or better.")
+@click.option(
+    "--vendor-ops",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Copy the operators that fixes call to this package, and import them from there, not from compilelint.",
+)
 @running_options
-def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, **options: Any) -> int:
+def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Path | None, **options: Any) -> int:
     """Show, as a diff, how what check finds would be rewritten; --apply writes it.
 
     With --verify, fixes are tried in a private copy of the tree first: all together, and where that fails, by halves,
@@ -31,7 +37,13 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, **options: Any
 
     running = {name: options.pop(name) for name in RUNNING}
     run = api.fix(
-        paths or (Path(),), settings_from(options), apply=apply, verify=verify, progress=console.progress, **running
+        paths or (Path(),),
+        settings_from(options),
+        apply=apply,
+        verify=verify,
+        vendor_ops=vendor_ops,
+        progress=console.progress,
+        **running,
     )
     for problem in run.problems:
         console.error(problem)

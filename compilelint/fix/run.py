@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -109,9 +109,10 @@ def fix_files(
     unsafe: bool = False,
     max_rounds: int = MAX_ROUNDS,
     prove: Prove | None = None,
+    finish: Callable[[str], str] = str,
 ) -> FixResult:
     """Fix files with the findings of `find`, which gets texts by path, with slashes. Only `apply` writes, and only what
-    `prove` keeps."""
+    `prove` keeps. `finish` is given each changed text last; it must keep its lines."""
     result = FixResult()
     sources: dict[str, Source] = {}
     for path in paths:
@@ -127,12 +128,29 @@ def fix_files(
     fixed = prove(attempt) if prove is not None else attempt(refuse_none)
     for name in sorted(fixed):
         text = fixed[name]
-        file = FileFix(name, text.before, text.after, text.applied, text.skipped, text.problems)
+        after = finish(text.after) if text.applied else text.after
+        file = FileFix(name, text.before, after, text.applied, text.skipped, text.problems)
         result.files.append(file)
         if apply and file.changed:
             try:
-                write_source(sources[name], text.after)
+                write_source(sources[name], after)
                 file.written = True
             except WriteError as error:
                 result.failures.append(str(error))
     return result
+
+
+def add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> None:
+    """Files that fixes need, whole: new, or other than they are."""
+    for path, text in texts.items():
+        try:
+            before = path.read_text(encoding="utf-8") if path.is_file() else ""
+            file = FileFix(path.as_posix(), before, text)
+            if apply and file.changed:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+                file.written = True
+        except (OSError, UnicodeError) as error:
+            result.failures.append(f"{path}: can't be written: {error}")
+            continue
+        result.files.append(file)

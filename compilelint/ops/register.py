@@ -47,7 +47,7 @@ def kernels() -> Any:
     """The module with the launches, None where Triton isn't installed."""
     if importlib.util.find_spec("triton") is None:
         return None
-    module: ModuleType = importlib.import_module("compilelint.ops.reduce_triton")
+    module: ModuleType = importlib.import_module(f"{__package__}.reduce_triton")
     return module
 
 
