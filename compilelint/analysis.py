@@ -119,8 +119,10 @@ class Analyser:
         ours = self.layout.names
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         found: list[Finding] = []
-        for summary in self.engine.summaries():
-            if summary.module.path in ours and summary.module.path not in self.templates:
+        summaries = self.engine.summaries()
+        imagined = without_callers(summaries)
+        for summary in summaries:
+            if summary.module.path in ours and summary.module.path not in self.templates and summary not in imagined:
                 found.extend(self._findings(summary, regions, build_fixes))
         self.result.findings = one_per_site(
             without_given_up(without_resumed(found, self._numbers, self._by_path), self._by_path)
@@ -370,6 +372,22 @@ def _unconditional(event: Event, summary: Summary) -> bool:
     """Whether an event happens whenever its function is called."""
     body = summary.info.node.body if summary.info is not None else []
     return isinstance(body, list) and event.statement in body
+
+
+def without_callers(summaries: Iterable[Summary]) -> set[Summary]:
+    """Private functions on their own, where calls are seen: these are all there are, and say what is passed."""
+    called = {edge.callee for summary in summaries for edge in summary.edges}
+    seen = {summary.info for summary in called if not summary.generic}
+    return {
+        summary
+        for summary in summaries
+        if summary.generic
+        and summary not in called
+        and summary.info in seen
+        and summary.info is not None
+        and summary.info.name.startswith("_")
+        and not summary.info.name.endswith("__")
+    }
 
 
 def is_cached(summary: Summary) -> bool:

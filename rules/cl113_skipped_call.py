@@ -166,6 +166,8 @@ def breaks(target: str, ctx: Context) -> bool:
     measured = says.get("breaks")
     if target in FUNCTIONS:
         return measured is not False
+    if target.startswith("torch.quasirandom."):  # SobolEngine and its methods
+        return True
     if target.startswith(("torch.", "Tensor.")):
         in_callee = measured is True and says["break"]["gb_type"] in IN_CALLEE
         return in_callee and not target.startswith(TOLD_ELSEWHERE)

@@ -62,6 +62,10 @@ TORCH = {
 @rule.on(Call, "numpy.*")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     module, _, name = event.target.rpartition(".")
+    if ctx.compiled and module.startswith("numpy.polynomial"):  # written in Python, in files that Dynamo skips
+        message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
+        gb_types = ("Attempted to call function marked as skipped",)
+        yield Report(event.node, message, gb_types=gb_types, hint="call it outside the compiled region")
     if not ctx.compiled or module != "numpy" or name == "errstate":
         return
     measured = ctx.torch_says(event.target).get("breaks")

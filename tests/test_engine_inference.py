@@ -118,6 +118,46 @@ CASES = {
             def __init__(self, weight=None):
                 reveal(weight)  # None | tensor
         """,
+    "what is documented to be returned": """
+        def google(a):
+            \"\"\"Returns:
+                torch.Tensor: the output
+            \"\"\"
+            return a.output
+
+        def numpy_style(a):
+            \"\"\"Returns
+            -------
+            out : torch.Tensor
+                The output.
+            \"\"\"
+            return a.output
+
+        def two(a):
+            \"\"\"Returns
+            -------
+            torch.Tensor
+                One.
+            int
+                Two.
+            \"\"\"
+            return a.output
+
+        def known(a):
+            \"\"\":rtype: torch.Tensor\"\"\"
+            return a.output if a else 3
+
+        def is_known(a):
+            \"\"\":rtype: torch.Tensor\"\"\"
+            return 3
+
+        def f(a):
+            reveal(google(a))  # tensor
+            reveal(numpy_style(a))  # tensor
+            reveal(two(a))  # ?
+            reveal(known(a))  # tensor
+            reveal(is_known(a))  # 3
+        """,
     "named tuples are tuples with names": """
         from collections import namedtuple
 

@@ -127,3 +127,50 @@ def test_suppression_of_boxes_counts_what_it_keeps(tmp_path: Path, source: str) 
         "    return boxes[batched_nms(boxes, scores, ids, 0.5)]\n"
     )
     assert [(f.code, f.span.line) for f in api.check([file], Settings()).findings] == [("CL105", 7)]
+
+
+def test_a_private_function_is_what_its_callers_make_of_it(tmp_path: Path) -> None:
+    text = """\
+import torch
+def _mean(x: torch.Tensor, check: bool):
+    if check and x.isnan().any():
+        x = x.nan_to_num()
+    return x.mean()
+{caller}
+"""
+    called = "def f(x: torch.Tensor):\n    return _mean(x, False)"
+    asked = "def f(x: torch.Tensor):\n    return _mean(x, True)"
+    for caller, expected in (("", ["CL102"]), (called, []), (asked, ["CL102"])):
+        found = codes(tmp_path / "m.py", text.format(caller=caller), Settings(compiled="all"))
+        assert [code for code in found if code.startswith("CL1")] == expected, caller
+    public = text.replace("_mean", "mean").format(caller=called.replace("_mean", "mean"))
+    assert "CL102" in codes(tmp_path / "m.py", public, Settings(compiled="all"))
+
+
+def test_a_function_called_is_compiling(tmp_path: Path) -> None:
+    text = """\
+import torch
+_asks = getattr(torch.compiler, "is_compiling", None)
+def {name}() -> bool:
+    return bool(_asks()) if _asks is not None else False
+def f(x: torch.Tensor):
+    if not {name}():
+        print("eager")
+    return x
+"""
+    for name, expected in (("is_compiling", []), ("is_eager", ["CL110"])):
+        assert codes(tmp_path / "m.py", text.format(name=name), Settings(compiled="all")) == expected, name
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ("a, b = leggauss(3)", "CL122"),
+        ("SobolEngine(3)", "CL113"),
+        ("y = ENGINE.draw(2)", "CL113"),
+    ],
+)
+def test_files_that_dynamo_skips(tmp_path: Path, call: str, code: str) -> None:
+    head = "from numpy.polynomial.legendre import leggauss\nfrom torch.quasirandom import SobolEngine\n"
+    head += "ENGINE = SobolEngine(3)\n"
+    assert codes(tmp_path / "m.py", head + CALL.format(call=call)) == [code]

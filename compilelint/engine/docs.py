@@ -14,6 +14,8 @@ _ENTRY = re.compile(
     r"|^[ \t]*:param[ \t]+(?P<short>[^\n:]+?)[ \t]+(?P<name4>\w+):",
     re.MULTILINE,
 )
+_RETURNS = re.compile(r"^[ \t]*Returns?:?[ \t]*\n(?:[ \t]*-+[ \t]*\n)?", re.MULTILINE)
+_RTYPE = re.compile(r"^[ \t]*:rtype:[ \t]*(?P<type>[^\n]+)", re.MULTILINE)
 _ROLE = re.compile(r":\w+:(?=`)|[`*~]")
 _KIND = r"(?:torch\.)?(?:cuda\.)?(?P<kind>Float|Double|Half|BFloat16|Long|Int|Short|Byte|Bool)?[Tt]ensor"
 _SORT = r"\S*[\dN]-?[dD]|\S+-dim(?:ensional)?|float\d\d|int\d\d|scalar|input|float|bool"
@@ -61,6 +63,21 @@ def documented(docstring: str) -> dict[str, Documented]:
         if "ensor" in text and not _OF_NUMBERS.search(name) and (type_ := _read(text)) is not None:
             found.setdefault(name, type_)
     return found
+
+
+def returned(docstring: str) -> Documented | None:
+    """What a docstring says is returned, where that is one tensor, or a list of tensors."""
+    if (typed := _RTYPE.search(docstring)) is not None:
+        return _read(typed["type"])
+    section = _RETURNS.search(docstring)
+    if section is None:
+        return None
+    first, *others = docstring[section.end() :].partition("\n\n")[0].splitlines() or [""]
+    indent = len(first) - len(first.lstrip())
+    if any(line.strip() and len(line) - len(line.lstrip()) <= indent for line in others):
+        return None  # more than one value, or a text of several lines
+    named = re.match(r"\s*\w+\s+:\s+(?P<type>.+)", first)  # NumPy's `name : type`
+    return _read(named["type"] if named is not None else re.split(r":\s", first)[0])
 
 
 def of(node: ast.AST) -> str:

@@ -503,9 +503,7 @@ class Engine:
             for name, said in docs.documented(text).items():
                 if name in names and name not in found:
                     origin = Origin(str(info.module.path), info.node, f"documents `{name}` as a tensor")
-                    tensor = Tensor(dtype=said.dtype, origin=origin)
-                    value: Value = Seq(said.held, None, tensor) if said.held else tensor
-                    found[name] = declared(join(NONE, value)) if said.optional else value
+                    found[name] = _said(said, origin)
         return found
 
     def receiver(self, info: FunctionInfo) -> Value | None:
@@ -614,6 +612,10 @@ class Engine:
             returns = info.node.returns
             if returns is not None:
                 summary.returns = annotated(returns, self.scope(info.module), str(info.module.path), returns)
+            elif "ensor" in (text := docs.of(info.node)) and (said := docs.returned(text)) is not None:
+                summary.returns = _said(
+                    said, Origin(str(info.module.path), info.node, "is documented to give a tensor")
+                )
         summary.done = True
 
     def _interpret(self, summary: Summary) -> None:
@@ -697,6 +699,13 @@ class Engine:
     ) -> None:
         disabled = callee.info is not None and self.disabled(callee.info)
         caller.edges.append(Edge(callee, site, node, statement, compiled, disabled))
+
+
+def _said(said: docs.Documented, origin: Origin) -> Value:
+    """The value that a docstring speaks of."""
+    tensor = Tensor(dtype=said.dtype, origin=origin)
+    value: Value = Seq(said.held, None, tensor) if said.held else tensor
+    return declared(join(NONE, value)) if said.optional else value
 
 
 def _denies(call: ast.Call, module: Module) -> bool:

@@ -178,7 +178,7 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
     name = callee.name if isinstance(callee, External) else ""
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
     asks = run.engine.asks_compiling(callee) if isinstance(callee, Function) else False
-    if name in COMPILING or asks or (isinstance(callee, Unknown | External) and last in COMPILING_NAMES):
+    if name in COMPILING or asks or (isinstance(callee, Unknown | External | Function) and last in COMPILING_NAMES):
         out.gates.add("compiling" if truth else "not-compiling")
     elif name in TRACING:
         if truth:
