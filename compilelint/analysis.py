@@ -25,6 +25,7 @@ from compilelint.finding import (
     FixPlan,
     Region,
     Severity,
+    Span,
     Stats,
     TraceStep,
     one_per_site,
@@ -257,7 +258,7 @@ class Analyser:
             name=rule.name,
             effects=effects,
             severity=severity,
-            span=span_of(summary.module, report.node),
+            span=_span(report, event, summary.module, effects),
             message=message,
             region=region,
             gb_types=gb_types if "graph-break" in effects else (),
@@ -394,6 +395,15 @@ def is_cached(summary: Summary) -> bool:
     """Whether a function is wrapped by functools.lru_cache or cache."""
     decorators = summary.info.decorators if summary.info is not None else ()
     return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
+
+
+def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect]) -> Span:
+    """Where a finding stands: of a test of several lines, from the statement on, for the jump is on its first line."""
+    span = span_of(module, report.node)
+    owner = event.owner if "graph-break" in effects and isinstance(event, Branch) else None
+    if not isinstance(owner, ast.If | ast.While | ast.Assert) or report.node not in (event.node, owner.test):
+        return span
+    return replace(span, line=owner.lineno, column=span_of(module, owner).column) if owner.lineno < span.line else span
 
 
 def _severity(effects: Sequence[Effect], context: SiteContext, site: Site) -> Severity:

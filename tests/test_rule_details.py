@@ -174,3 +174,23 @@ def test_files_that_dynamo_skips(tmp_path: Path, call: str, code: str) -> None:
     head = "from numpy.polynomial.legendre import leggauss\nfrom torch.quasirandom import SobolEngine\n"
     head += "ENGINE = SobolEngine(3)\n"
     assert codes(tmp_path / "m.py", head + CALL.format(call=call)) == [code]
+
+
+def test_a_test_of_several_lines_breaks_on_its_first(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(
+        """\
+import torch
+@torch.compile
+def f(x: torch.Tensor, on: bool) -> torch.Tensor:
+    if (
+        on
+        and x.sum() > 0
+    ):
+        x = x + 1
+    return x
+""",
+        encoding="utf-8",
+    )
+    (finding,) = api.check([tmp_path / "m.py"], Settings()).findings
+    span = finding.span
+    assert (finding.code, span.line, span.column, span.end_line) == ("CL101", 4, 5, 6)
