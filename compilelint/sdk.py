@@ -85,6 +85,7 @@ from compilelint.engine.values import (
     without_none,
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
+from compilelint.finite import ask_all, check_all_first, is_asked_of_all
 from compilelint.idioms import (
     alike,
     copied_from,
@@ -174,11 +175,13 @@ __all__ = [
     "Write",
     "alike",
     "argument",
+    "ask_all",
     "ask_the_list",
     "assert_on_device",
     "branch_effects",
     "branch_node",
     "break_effects",
+    "check_all_first",
     "comprehension_of",
     "constant",
     "copied_from",
@@ -191,6 +194,7 @@ __all__ = [
     "in_step",
     "index_instead",
     "index_parts",
+    "is_asked_of_all",
     "is_given",
     "is_host_number",
     "is_input",

@@ -28,7 +28,8 @@ if no element is set. No branch is left, unsafe for infinities and NaN alone, wh
 < 1: g.mul_(coef)` becomes a clamp), where what is added is zero if no element of the tested mask is set, and where a
 count of zero divides a sum that is zero then. A mask left out of attention where it hides nothing is passed always
 (unsafe: another kernel may be chosen). Where all calls in sight also pass the list that the tensor was made of, the
-list is tested (unsafe: other callers might not).
+list is tested (unsafe: other callers might not). Outside compiled code, `all` and `any` over checks for infinities and
+NaN of each tensor ask `all_finite` of `compilelint.ops` first (unsafe: it takes floating-point tensors on one device).
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
@@ -53,12 +54,14 @@ from compilelint.sdk import (
     Report,
     Rule,
     Seq,
+    ask_all,
     ask_the_list,
     assert_on_device,
     branch_effects,
     branch_node,
     break_effects,
     cost,
+    is_asked_of_all,
     made_by,
     pass_mask_always,
     reduce_on_device,
@@ -118,9 +121,9 @@ def builtin_reduction(event: Call, ctx: Context) -> Iterator[Report]:
     if isinstance(value, Seq):
         value = value.any_item()
     tensor = tensor_of(value) if value is not None else None
-    if tensor is None:
+    if tensor is None or is_asked_of_all(event.node, ctx):
         return
     message = f"builtin `{event.target}` branches on each element of a tensor: {cost(event, ctx)}"
-    fix = reduce_on_device(event, ctx) if tensor_of(event.args[0]) is not None else None
+    fix = reduce_on_device(event, ctx) if tensor_of(event.args[0]) is not None else ask_all(event, ctx)
     hint = f"use the tensor's `.{event.target}()`"
     yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fix)

@@ -15,13 +15,16 @@ compiled.
 ## Use instead
     x = torch.where(torch.isnan(x).any(), torch.nan_to_num(x), x)
 
-or accumulate a flag on the device and read it every N steps; for a check that raises, `torch._assert_async`.
+or accumulate a flag on the device and read it every N steps; for a check that raises, `torch._assert_async`. For many
+tensors, `all_finite` and `FiniteGuard` of `compilelint.ops`.
 
 ## Fix safety
 Safe where both sides are computed element by element, with numbers, of one float tensor that nothing writes into.
 Else unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on
-the device. Otherwise both sides are computed, and an error is raised as RuntimeError once the device gets there. A
-check on the data type before it (`x.dtype == torch.float16 and …`) stays a Python branch: it costs nothing.
+the device. Outside compiled code, a loop that does nothing but check each tensor of a list is entered only where
+`all_finite` of the list is false: one read, for tensors on one device. Otherwise both sides are computed, and an error
+is raised as RuntimeError once the device gets there. A check on the data type before it (`x.dtype == torch.float16 and
+…`) stays a Python branch: it costs nothing.
 
 ## Versions
 All releases.
@@ -43,7 +46,9 @@ from compilelint.sdk import (
     assert_on_device,
     branch_effects,
     branch_node,
+    check_all_first,
     cost,
+    is_asked_of_all,
     made_by,
     run_all_rounds,
     run_always,
@@ -66,12 +71,13 @@ HINT = "select with `torch.where`, or keep a flag on the device and read it ever
 @rule.on(Branch)
 def check(event: Branch, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.test)
-    if tensor is None or tensor.kind == "numpy" or not made_by(tensor, *CHECKS):
+    if tensor is None or tensor.kind == "numpy" or not made_by(tensor, *CHECKS) or is_asked_of_all(event.node, ctx):
         return
     effects = branch_effects(event, tensor, ctx)
     if effects:
         fix = (
-            assert_on_device(event, ctx)
+            check_all_first(event, ctx)
+            or assert_on_device(event, ctx)
             or run_always(event, ctx)
             or select_instead(event, ctx)
             or run_all_rounds(event, ctx)

@@ -1,0 +1,144 @@
+"""Checks of each tensor of a list for infinities and NaN, one read of the device for each: asked of all at once."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from compilelint.finding import Applicability
+from compilelint.pertensor import Each, Lists, comprehension_of, is_choice, is_tensor_place, loop_of
+
+if TYPE_CHECKING:
+    from compilelint.engine.events import Branch, Call
+    from compilelint.fix.rewriter import Rewriter
+    from compilelint.sdk import Context, Fix
+
+ALL_FINITE = "compilelint.ops.all_finite"
+WHY = "the tensors must be floating-point, on one device"
+
+
+def is_asked_of_all(node: ast.AST, ctx: Context) -> bool:
+    """Whether a check is made only after `all_finite` has said that there is something to find."""
+    child, parent = node, ctx.parent(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(parent, ast.If) and child in parent.body and _asks(parent.test):
+            return True
+        if isinstance(parent, ast.BoolOp) and any(map(_asks, parent.values[: _place(parent, child)])):
+            return True
+        child, parent = parent, ctx.parent(parent)
+    return False
+
+
+def check_all_first(event: Branch, ctx: Context) -> Fix | None:
+    """`for p in params: if not torch.isfinite(p.grad).all(): …`, nothing else in the loop: entered only where one
+    isn't finite."""
+    from compilelint.sdk import Fix
+
+    statement = event.owner
+    if ctx.compiled or not isinstance(statement, ast.If) or statement.orelse:
+        return None
+    loop = ctx.parent(statement)
+    if isinstance(loop, ast.If):
+        loop = ctx.parent(loop)
+    if loop is None or (found := loop_of(loop)) is None or found[1] != [statement] or not isinstance(loop, ast.For):
+        return None
+    each, test = found[0], statement.test
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and all(map(is_choice, test.values[:-1])):
+        each, test = replace(each, tests=(*each.tests, *test.values[:-1])), test.values[-1]
+    if (place := bad_place(test, each, ctx)) is None:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        lists = Lists(rw, each, ctx)
+        lists.check([each.target, each.target])
+        rw.wrap_statement(loop, f"if not {rw.name_for(ALL_FINITE)}({lists.of(place)}):")
+
+    return Fix("Ask all tensors at once first", Applicability.UNSAFE, build, WHY)
+
+
+def ask_all(event: Call, ctx: Context) -> Fix | None:
+    """`all(torch.isfinite(g).all() for g in grads)`, and `any(torch.isnan(g).any() for g in grads)`."""
+    from compilelint.sdk import Fix
+
+    match event.node:
+        case ast.Call(args=[only]) as call if not ctx.compiled and (found := comprehension_of(only)) is not None:
+            each, element = found
+        case _:
+            return None
+    wanted = ast.UnaryOp(ast.Not(), element) if event.target == "all" else element
+    place = bad_place(wanted, each, ctx)
+    if place is None:
+        return None
+
+    def build(rw: Rewriter) -> None:
+        lists = Lists(rw, each, ctx)
+        asked = f"{rw.name_for(ALL_FINITE)}({lists.of(place)})"
+        if event.target == "all" and _is_finite_all(element) is not None:
+            rw.replace(call, f"bool({asked})")
+            return
+        lists.check([each.target, each.target])
+        template = "{asked} or {call}" if event.target == "all" else "not {asked} and {call}"
+        rw.replace(call, rw.fill(f"bool({template})", asked=asked, call=call))
+
+    return Fix("Ask all tensors at once", Applicability.UNSAFE, build, WHY)
+
+
+def bad_place(test: ast.expr, each: Each, ctx: Context) -> ast.expr | None:
+    """The one tensor of a round of which a test holds only where it has an infinity or NaN."""
+    match test:
+        case ast.BoolOp(op=ast.Or(), values=values):
+            places = [bad_place(value, each, ctx) for value in values]
+            known = {ast.unparse(place) for place in places if place is not None}
+            return places[0] if None not in places and len(known) == 1 else None
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            place = _is_finite_all(operand)
+        case _:
+            place = _is_bad_any(test)
+    return place if place is not None and is_tensor_place(place, each, ctx) else None
+
+
+def _is_finite_all(node: ast.expr) -> ast.expr | None:
+    """The x of `torch.isfinite(x).all()`."""
+    return _asked(_operand(_unwrapped(node), "all"), ("isfinite",))
+
+
+def _is_bad_any(node: ast.expr) -> ast.expr | None:
+    """The x of `torch.isnan(x).any()`, `(~x.isfinite()).any()`."""
+    inner = _operand(_unwrapped(node), "any")
+    if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Invert):
+        return _asked(inner.operand, ("isfinite",))
+    return _asked(inner, ("isnan", "isinf"))
+
+
+def _unwrapped(node: ast.expr) -> ast.expr:
+    """Without `bool()` and `.item()`."""
+    match node:
+        case ast.Call(func=ast.Name(id="bool"), args=[inner], keywords=[]):
+            return _unwrapped(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr="item"), args=[], keywords=[]):
+            return inner
+    return node
+
+
+def _operand(node: ast.expr, name: str) -> ast.expr | None:
+    """The x of `x.name()` and `torch.name(x)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=attr), args=[operand], keywords=[]):
+            return operand if attr == name else None
+        case ast.Call(func=ast.Attribute(value=operand, attr=attr), args=[], keywords=[]):
+            return operand if attr == name else None
+    return None
+
+
+def _asked(node: ast.expr | None, names: tuple[str, ...]) -> ast.expr | None:
+    found = [_operand(node, name) for name in names] if node is not None else []
+    return next((place for place in found if place is not None), None)
+
+
+def _asks(test: ast.AST) -> bool:
+    return any(isinstance(n, ast.Call) and ast.unparse(n.func).split(".")[-1] == "all_finite" for n in ast.walk(test))
+
+
+def _place(parent: ast.BoolOp, child: ast.AST) -> int:
+    return next((n for n, value in enumerate(parent.values) if value is child), 0)
