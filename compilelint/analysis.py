@@ -38,6 +38,7 @@ from compilelint.sdk import Report, Rule
 from compilelint.source.installed import followed
 from compilelint.source.layout import Layout
 from compilelint.source.module import FunctionInfo, Module
+from compilelint.source.parsed import Parsed
 from compilelint.source.project import Project, SourceError
 from compilelint.source.spans import source_of, span_of
 from compilelint.source.templates import Templates
@@ -90,6 +91,7 @@ class Analyser:
         rules: Sequence[Rule],
         layout: Layout,
         texts: Mapping[str, str],
+        parsed: Parsed | None = None,
     ) -> None:
         self.settings = settings
         self.paths = paths
@@ -97,7 +99,7 @@ class Analyser:
         self.rules = rules
         self.dispatch = Dispatch(rules)
         overlay = {Path(path): text for path, text in texts.items()}
-        self.project = Project(layout, overlay, followed(settings.follow_imports))
+        self.project = Project(layout, overlay, followed(settings.follow_imports), parsed)
         self.engine = Engine(self.project, self.dispatch, tables.load(settings.torch))
         self.templates = Templates()
         self.result = Analysis()
@@ -148,8 +150,7 @@ class Analyser:
         for summary in self.engine.summaries():
             summary.edges.clear()
             summary.events.clear()
-        for module in self.project.modules():
-            vars(module).clear()
+        self.project.release(set(self.paths))
         vars(self.engine).clear()
 
     def _interpret(self, module: Module) -> None:
@@ -427,17 +428,18 @@ def analyse(
     layout: Layout | None = None,
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
+    parsed: Parsed | None = None,
 ) -> Analysis:
     """Analyse Python files.
 
     `layout`: of all files of the run, when `paths` is a share of them (imports are followed among them). `texts` by
-    path stand for what is on disk.
+    path stand for what is on disk. `parsed`: what the parts of a run hand on to one another.
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are large and live to the end: walking them over and over costs a third of the time
-    analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {})
+    analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {}, parsed)
     try:
         return analyser.run(build_fixes)
     finally:

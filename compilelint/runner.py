@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import digest, mentions_torch
 from compilelint.source.layout import Layout
+from compilelint.source.parsed import Parsed
 from compilelint.source.project import SourceError, decode, parse, read_bytes
 
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What all parts of a run share. `texts`, by path, stand for what is on disk."""
+    """What all parts of a run share. `texts`, by path, stand for what is on disk; `parsed` is for one process."""
 
     layout: Layout
     settings: Settings
     build_fixes: bool = False
     texts: Mapping[str, str] | None = None
+    parsed: Parsed = field(default_factory=Parsed)
 
 
 Part = tuple[Path, ...]
@@ -104,6 +106,7 @@ def work(part: Part, job: Job) -> Outcome:
         layout=job.layout,
         build_fixes=job.build_fixes,
         texts=job.texts or {},
+        parsed=job.parsed,
     )
     outcome.findings += analysis.findings
     outcome.findings += [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]

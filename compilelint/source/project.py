@@ -7,13 +7,14 @@ import io
 import sys
 import tokenize
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from compilelint.source.files import digest
 from compilelint.source.installed import Installed, locate
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.parsed import Parsed
 
 __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "parse", "read_text"]
 
@@ -78,9 +79,14 @@ class Project:
     """
 
     def __init__(
-        self, layout: Layout, texts: Mapping[Path, str] | None = None, installed: Installed | None = None
+        self,
+        layout: Layout,
+        texts: Mapping[Path, str] | None = None,
+        installed: Installed | None = None,
+        parsed: Parsed | None = None,
     ) -> None:
         self._layout = layout
+        self._parsed = parsed or Parsed()
         self._texts = texts or {}
         self._installed = installed
         self.located: dict[str, Path | None] = {}  # import name → file, once looked for
@@ -101,13 +107,28 @@ class Project:
         self._modules.setdefault(name, module)
         return module
 
-    def modules(self) -> list[Module]:
-        """Those that were parsed."""
-        return [module for module in self._modules.values() if module is not None]
+    def release(self, own: Collection[Path]) -> None:
+        """Gives up all modules: those in the files `own` for good, the others may be wanted by another part."""
+        kept = {}
+        for module in self._modules.values():
+            if module is None:
+                continue
+            content = self.read.get(module.path, "")
+            if self._parsed.holds(module, content) or (content and module.path not in own):
+                kept[module] = content
+            else:
+                vars(module).clear()
+        self._parsed.keep(kept)
 
     def _parse(self, path: Path, name: str) -> Module | None:
         try:
-            text = self._texts[path] if path in self._texts else decode(self._bytes(path))
+            if path in self._texts:
+                text = self._texts[path]
+            else:
+                data = self._bytes(path)
+                if (known := self._parsed.take(path, name, self.read[path])) is not None:
+                    return known
+                text = decode(data)
             return Module(path, name, text, parse(text, str(path)))
         except SourceError as error:
             self.errors[path] = error
