@@ -11,7 +11,7 @@ from compilelint.engine import steps
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import BATCH, Compiled, Function, Instance, Tensor, walk
+from compilelint.engine.values import BATCH, Compiled, Function, Instance, Map, Seq, Tensor, walk
 from compilelint.finding import Region, RegionKind
 from compilelint.source.module import FunctionInfo
 
@@ -208,11 +208,12 @@ def takes_tensors(summary: Summary) -> bool:
 
 
 def _made_of_tensors(summary: Summary) -> bool:
-    """Whether an object is given tensors when it is made, and is no module or the like."""
+    """Whether an object is certainly given tensors when it is made, and is no module or the like."""
     bound = summary.bound
     if not isinstance(bound, Instance) or bound.isa(*LASTING) or any(b.startswith("torch.utils.") for b in bound.bases):
         return False
-    return any(isinstance(v, Tensor) for value in summary.arguments.values() for v in walk(value))
+    given = [value for value in summary.arguments.values() if isinstance(value, Tensor | Seq | Map)]
+    return any(isinstance(v, Tensor) for value in given for v in walk(value))
 
 
 def makes_tensors(summary: Summary) -> bool:
