@@ -221,7 +221,7 @@ UNKNOWN = Unknown()
 NEVER = Unknown()  # what a call gives that always raises
 NONE = Const(None)
 MAX_OPTIONS = 5
-MAX_REGISTERED = 16  # … where all are functions, classes or objects of the project: a table of them by name
+MAX_REGISTERED = 16  # … where all are classes or objects of the project, or their methods: a table of them by name
 MAX_DEPTH = 4
 
 
@@ -372,7 +372,14 @@ def _union(values: tuple[Value, ...], depth: int) -> Value:
 
 
 def _is_registered(value: Value) -> bool:
-    return isinstance(value, Class | Function) or (isinstance(value, Instance) and value.info is not None)
+    match value:
+        case Class():
+            return True
+        case Function():
+            return value.bound is not None
+        case Instance():
+            return value.info is not None
+    return False
 
 
 def _merge(a: Value, b: Value, depth: int) -> Value | None:
