@@ -1,7 +1,7 @@
 """A Python loop over the rows of a device tensor launches its kernels once a row.
 
 ## What it does
-Notes `for row in tensor` over a device tensor outside compiled code, where the body calls torch on the row.
+Notes `for row in tensor` over a device tensor outside compiled code, and `torch.stack([f(row) for row in tensor])`.
 
 ## Why it costs
 Each round launches its kernels for one row; the same work on the whole tensor is one launch. In compiled code the
@@ -18,7 +18,9 @@ loop is unrolled: one copy of the body for each row to compile.
 or `torch.vmap` of the body.
 
 ## Fix safety
-Manual.
+Unsafe: `torch.vmap` refuses what depends on values (`if`, `.item()`), what writes to tensors from outside, and random
+numbers; last digits may change; no rows are refused. Offered for `torch.stack` of what is computed of each row. Loops:
+manual.
 
 ## Versions
 All releases.
@@ -31,10 +33,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from compilelint.sdk import Context, Iterate, Report, Rule, Severity, on_device
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Context,
+    Fix,
+    Iterate,
+    Report,
+    Rule,
+    Severity,
+    comprehension_of,
+    names_in,
+    on_device,
+    tensor_of,
+)
 
-rule = Rule("CL304", "loop-over-rows", effects=("launch",))
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
+
+rule = Rule("CL304", "loop-over-rows", effects=("launch",), fixable=Applicability.UNSAFE)
+HINT = "work on the whole tensor, or `torch.vmap` the body"
 
 
 @rule.on(Iterate)
@@ -42,5 +62,34 @@ def check(event: Iterate, ctx: Context) -> Iterator[Report]:
     if event.kind != "for" or ctx.compiled or not on_device(event.value) or not isinstance(event.statement, ast.For):
         return
     message = f"each row of `{ctx.source(event.statement.iter)}` is handled by kernels of its own"
-    hint = "work on the whole tensor, or `torch.vmap` the body"
-    yield Report(event.statement.iter, message, because=event.value, hint=hint, severity=Severity.NOTE)
+    yield Report(event.statement.iter, message, because=event.value, hint=HINT, severity=Severity.NOTE)
+
+
+@rule.on(Call, "torch.stack")
+def stacked(event: Call, ctx: Context) -> Iterator[Report]:
+    """`torch.stack([f(row) for row in x])`."""
+    match event.node:
+        case ast.Call(args=[only], keywords=[]) as call if not ctx.compiled and (found := comprehension_of(only)):
+            each, element = found
+        case _:
+            return
+    rows = tensor_of(ctx.value(each.source))
+    if rows is None or rows.kind or not on_device(rows) or not isinstance(each.target, ast.Name) or each.tests:
+        return
+    row = each.target.id
+    if row not in names_in(element):
+        return
+
+    def build(rw: Rewriter) -> None:
+        match element:
+            case ast.Call(func=function, args=[ast.Name(id=only)], keywords=[]) if only == row and row not in names_in(
+                function
+            ):
+                mapped = rw.code(function)
+            case _:
+                mapped = f"lambda {row}: {rw.code(element)}"
+        rw.replace(call, f"{rw.name_for('torch.vmap')}({mapped})({rw.code(each.source)})")
+
+    message = f"each row of `{ctx.source(each.source)}` is handled by kernels of its own"
+    fix = Fix("Map over all rows", Applicability.UNSAFE, build, "vmap refuses what depends on values or is random")
+    yield Report(each.source, message, because=rows, hint=HINT, severity=Severity.NOTE, fix=fix)
