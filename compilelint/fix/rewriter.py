@@ -383,7 +383,8 @@ class Rewriter:
         previous = -1
         for n in kept:
             change, (start, end) = changes[n], spans[n]
-            before = "".join(self._fit(code, indent) + "\n" for code in change.before)
+            gaps = [1 if indent else lines_below(code) for code in change.before]
+            before = "".join(self._fit(code, indent) + "\n" * n for code, n in zip(change.before, gaps, strict=True))
             if previous >= 0:
                 if ends[previous] or starts[n]:
                     after = "".join("\n" + self._fit(code, indent) for code in changes[previous].after)
@@ -582,3 +583,9 @@ def _merged(ranked: list[tuple[int, Edit]]) -> list[Edit]:
         elif edit.start != edit.end or edit.text:
             out.append(edit)
     return out
+
+
+def lines_below(code: str) -> int:
+    """Ends of lines between code inserted in a module and what follows: two lines stay empty below a definition."""
+    last = statements(code)[-1:]
+    return 3 if last and isinstance(last[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else 1

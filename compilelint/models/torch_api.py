@@ -795,6 +795,11 @@ def _import(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
     return run.engine.namespace(module.value.partition(".")[0] if name == "__import__" else module.value)
 
 
+@handles("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+def _extension(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Instance(None, "torch.utils.cpp_extension.load", origin=run.origin(node, "is compiled from C++"))
+
+
 @handles("logging.getLogger")
 def _logger(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, "logging.Logger")
