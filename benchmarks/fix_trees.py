@@ -1,10 +1,10 @@
 """Fix copies of installed packages: files must still be Python, a second run change nothing, and models agree.
 
-    python benchmarks/fix_trees.py torchvision kornia [--site DIR] [--safe] [--models 40] [--under models]
+    python benchmarks/fix_trees.py torchvision kornia [--site DIR] [--safe] [--run] [--python PYTHON] [--under models]
 
-`--site` holds the packages (default: where they are installed). `--models N` runs N of torchvision's or timm's models,
+`--site` holds the packages (default: where they are installed). `--run` runs what `tree_runs.py` lists of a package,
 forward and backward in float32 on the CPU, in a process with the original package and in one with the fixed copy, with
-the same weights and inputs, and compares outputs and gradients. The exit status is 1 where anything is wrong.
+the same seeds and inputs, and compares outputs and gradients. The exit status is 1 where anything is wrong.
 """
 
 from __future__ import annotations
@@ -25,33 +25,7 @@ from compilelint import api
 from compilelint.config import Settings
 
 TOLERANCE = 1e-4
-RUN = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-import torch
-package, count = sys.argv[2], int(sys.argv[3])
-module = __import__(package)
-assert module.__file__.startswith(sys.argv[1]), module.__file__
-if package == "torchvision":
-    names = module.models.list_models(module=module.models)
-    build = lambda name: module.models.get_model(name, weights=None)
-    size = lambda model: 299 if "inception" in name else 224 if "vit" in name else 64
-else:
-    names = module.list_models(exclude_filters=["*giant*", "*huge*", "*large*", "*xlarge*"])
-    build = lambda name: module.create_model(name, pretrained=False)
-    size = lambda model: model.default_cfg["input_size"][-1]
-step, found = max(1, len(names) // count), {}
-for name in names[::step][:count]:
-    torch.manual_seed(0)
-    model = build(name).train()
-    out = model(torch.randn(2, 3, size(model), size(model)))
-    outputs = list(out.values()) if isinstance(out, dict) else list(out) if isinstance(out, (tuple, list)) else [out]
-    total = sum(o.float().square().mean() for o in outputs if isinstance(o, torch.Tensor))
-    total.backward()
-    gradients = [p.grad.norm().item() for p in model.parameters() if p.grad is not None]
-    found[name] = [o.flatten()[:50].tolist() for o in outputs if isinstance(o, torch.Tensor)] + [gradients]
-print(json.dumps(found))
-"""
+RUNS = Path(__file__).with_name("tree_runs.py")
 
 
 def package_folder(name: str, site: Path | None) -> Path:
@@ -87,12 +61,13 @@ def fix_tree(root: Path, settings: Settings) -> tuple[int, int, list[str]]:
     return run.result.applied, len(run.result.changed), problems
 
 
-def run_models(package: str, site: Path, count: int) -> dict[str, list[list[float]]]:
-    command = [sys.executable, "-c", RUN, str(site), package, str(count)]
+def run_all(package: str, site: Path, others: Path, python: str) -> dict[str, list[float] | str]:
+    """The numbers of each run of the package in `site`, or its error; other packages are those in `others`."""
+    command = [python, str(RUNS), str(site), package, str(others)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{package} of {site}: {done.stderr[-2000:]}")
-    found: dict[str, list[list[float]]] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, list[float] | str] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -100,13 +75,22 @@ def close(one: float, other: float) -> bool:
     return one == other or (one != one and other != other) or abs(one - other) <= TOLERANCE * max(1.0, abs(one))
 
 
-def disagreements(old: dict[str, list[list[float]]], new: dict[str, list[list[float]]]) -> list[str]:
-    return [
-        name
-        for name, values in old.items()
-        if [len(v) for v in values] != [len(v) for v in new.get(name, [])]
-        or not all(close(a, b) for v, w in zip(values, new[name], strict=True) for a, b in zip(v, w, strict=True))
-    ]
+def disagreements(
+    old: dict[str, list[float] | str], new: dict[str, list[float] | str]
+) -> tuple[dict[str, str], list[str]]:
+    """What differs, with how, and what did not run before either."""
+    wrong, failed = {}, []
+    for name, before in old.items():
+        after = new[name]
+        if isinstance(before, str):
+            failed.append(name)
+        elif isinstance(after, str):
+            wrong[name] = after
+        elif len(before) != len(after):
+            wrong[name] = f"{len(before)} numbers before, {len(after)} after"
+        elif not all(map(close, before, after)):
+            wrong[name] = f"differs by up to {max(abs(x - y) for x, y in zip(before, after, strict=True)):.3g}"
+    return wrong, failed
 
 
 def main() -> int:
@@ -114,7 +98,8 @@ def main() -> int:
     parser.add_argument("packages", nargs="+")
     parser.add_argument("--site", type=Path)
     parser.add_argument("--safe", action="store_true", help="safe fixes only")
-    parser.add_argument("--models", type=int, default=0, metavar="N", help="run N models before and after")
+    parser.add_argument("--run", action="store_true", help="run models, losses and metrics before and after")
+    parser.add_argument("--python", default=sys.executable, help="run them with this Python")
     parser.add_argument("--under", default="", help="fix this folder of the package only")
     options = parser.parse_args()
     settings = dataclasses.replace(Settings(), unsafe_fixes=not options.safe)
@@ -124,13 +109,20 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             tree = Path(folder) / name
             shutil.copytree(source, tree, ignore=shutil.ignore_patterns("__pycache__"))
+            if (libraries := source.with_name(f"{name}.libs")).exists():
+                (Path(folder) / libraries.name).symlink_to(libraries)
             applied, files, problems = fix_tree(tree / options.under, settings)
             print(f"{name}: {applied} fixes in {files} files, {time.monotonic() - began:.0f} s", flush=True)
-            if options.models:
-                old, new = (run_models(name, site, options.models) for site in (source.parent, Path(folder)))
-                differ = disagreements(old, new)
-                problems += [f"{each}: other outputs or gradients" for each in differ]
-                print(f"{name}: {len(old) - len(differ)} of {len(old)} models agree", flush=True)
+            if options.run:
+                old, new = (
+                    run_all(name, site, source.parent, options.python) for site in (source.parent, Path(folder))
+                )
+                wrong, failed_before = disagreements(old, new)
+                problems += [f"{each}: {how}" for each, how in wrong.items()]
+                ran = len(old) - len(failed_before)
+                print(f"{name}: {ran - len(wrong)} of {ran} runs agree", flush=True)
+                if failed_before:
+                    print(f"    not run: {'; '.join(failed_before)}")
         for problem in problems:
             print(f"    {problem}")
         failed = failed or bool(problems)

@@ -117,15 +117,23 @@ _HOTTEST: tuple[RegionKind, ...] = ("compiled", "forward", "step", "library", "c
 
 
 def one_per_site(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for each span, sorted: the gravest that any context gave, with the effects of all of them."""
+    """One finding for each span, sorted: the gravest that any context gave, with the effects of all of them.
+
+    Where that context knows too little for a fix, one of another serves, and is unsafe.
+    """
     best: dict[Span, Finding] = {}
     for finding in sorted(findings, key=_gravest_first):
         known = best.get(finding.span)
         if known is None:
             best[finding.span] = finding
-        elif not set(finding.effects) <= set(known.effects):
+            continue
+        if not set(finding.effects) <= set(known.effects):
             effects = tuple(e for e in EFFECTS if e in known.effects or e in finding.effects)
-            best[finding.span] = replace(known, effects=effects)
+            best[finding.span] = known = replace(known, effects=effects)
+        if known.fix is None and (other := finding.fix) is not None:
+            if other.applicability is Applicability.SAFE:
+                other = replace(other, applicability=Applicability.UNSAFE, why="as far as calls in sight tell")
+            best[finding.span] = replace(known, fix=other)
     # `x.storage().nbytes()` and the `x.storage()` in it are one site of one rule: the whole is shown
     outer: dict[tuple[str, int, int, str], Finding] = {}
     for finding in best.values():

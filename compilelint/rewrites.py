@@ -10,11 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
+from compilelint.conditional import cond_instead
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
+from compilelint.guarded import guarded
 from compilelint.idioms import alike, is_host_number, names_in, target_names
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
+from compilelint.scalars import TORCH_MATH, keep_zero_dim, select_number, stack_reads
+from compilelint.stopped import ask_every_few
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -30,7 +34,6 @@ ELEMENTWISE = frozenset(
 )
 # They read what they are given on the host.
 READS = frozenset(words("tensor as_tensor item tolist cpu numpy nonzero"))
-TORCH_MATH = frozenset(words("sqrt exp log log2 log10 log1p sin cos tan tanh floor ceil fabs erf"))
 # Where the branch not taken may have an infinite derivative, `where` turns its gradient into NaN.
 FRAGILE = frozenset(words("acos asin atanh log log2 log10 log1p norm pow reciprocal rsqrt sqrt div"))
 
@@ -139,6 +142,26 @@ def run_all_rounds(event: Branch, ctx: Context) -> Fix | None:
     return Fix("run all rounds", Applicability.UNSAFE, build, why)
 
 
+def stop_later(event: Branch, ctx: Context) -> Fix | None:
+    """`if done.all(): break` at the end of a loop's body, or `while i < n and alive.any():`."""
+    owner = event.owner
+    if isinstance(owner, ast.If):
+        loop = ctx.parent(owner)
+        static, dynamic = _split(owner.test, ctx)
+        alone = len(owner.body) == 1 and isinstance(owner.body[0], ast.Break) and not owner.orelse and not static
+        if not isinstance(loop, ast.For) or not alone or not dynamic:
+            return None
+        return ask_every_few(
+            loop, owner, [], lambda rw: _all_of([_condition(node, rw, ctx) for node in dynamic], rw), ctx
+        )
+    if not isinstance(owner, ast.While):
+        return None
+    static, dynamic = _split(owner.test, ctx)
+    if len(dynamic) != 1 or not static:
+        return None
+    return ask_every_few(owner, None, static, lambda rw: _negated(dynamic[0], rw, ctx), ctx)
+
+
 def _outlives(name: str, loop: ast.For, ctx: Context) -> bool:
     """Whether a name assigned in a loop is read after it, or in the next round before it is assigned."""
     inside = [n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
@@ -178,26 +201,23 @@ def reduce_on_device(event: Call, ctx: Context) -> Fix | None:
 
 
 def keep_tensor(event: Call | Convert, ctx: Context) -> Fix | None:
-    """A read whose number only meets tensors → the 0-d tensor itself; one that is stored or returned → detached."""
+    """A read whose number only meets tensors, is kept, or is only checked → the 0-d tensor itself."""
     from compilelint.sdk import Fix
 
     node = event.node
     if not isinstance(node, ast.Call):
         return None
-    stored = _is_stored(node, ctx)
-    if not stored and not (_meets_tensor(node, ctx) or _is_only_checked(node, ctx)):
+    if (kept := stack_reads(event, ctx) or keep_zero_dim(event, ctx)) is not None:
+        return kept
+    math = isinstance(event, Call) and event.target.startswith("math.") and _meets_tensor(node, ctx)
+    if not (math or _is_only_checked(node, ctx)) or _tensor_of_read(event, node, None) is None:
         return None
-    if stored and not (isinstance(event, Call) and event.target == "Tensor.item"):
-        return None
-
-    def build(rw: Rewriter) -> None:
-        text = _tensor_of_read(event, node, rw) or ""
-        rw.replace(node, f"{text}.detach()" if stored else text)
-
-    if _tensor_of_read(event, node, None) is None:
-        return None
-    why = "who gets it must take a 0-d tensor" if stored else "the dtype of the result may change by promotion"
-    return Fix("keep the 0-d tensor", Applicability.UNSAFE, build, why)
+    return Fix(
+        "keep the 0-d tensor",
+        Applicability.UNSAFE,
+        lambda rw: rw.replace(node, _tensor_of_read(event, node, rw) or ""),
+        "the dtype of the result may change by promotion",
+    )
 
 
 def index_instead(event: Convert, ctx: Context) -> Fix | None:
@@ -271,16 +291,6 @@ def _meets_tensor(node: ast.expr, ctx: Context) -> bool:
     return other is not None and other.dtype not in ("int", "bool")
 
 
-def _is_stored(node: ast.expr, ctx: Context) -> bool:
-    """Whether a number is put into a dict, an item or an attribute, or returned."""
-    parent = ctx.parent(node)
-    if isinstance(parent, ast.Tuple):
-        node, parent = parent, ctx.parent(parent)
-    if isinstance(parent, ast.Assign):
-        return all(isinstance(target, ast.Subscript | ast.Attribute) for target in parent.targets)
-    return isinstance(parent, ast.Return) or (isinstance(parent, ast.Dict) and node in parent.values)
-
-
 def _is_only_checked(node: ast.expr, ctx: Context) -> bool:
     """`n = t.item()` where all that is done with `n` is a comparison that raises, and the message of that."""
     assigned = ctx.parent(node)
@@ -307,10 +317,75 @@ def select_instead(event: Branch, ctx: Context) -> Fix | None:
     """`if c: x = a` → `x = torch.where(c, a, x)`, also with an else, for a conditional expression and for returns."""
     owner = event.owner
     if isinstance(owner, ast.IfExp):
-        return _select_expression(owner, ctx)
+        return _select_expression(owner, ctx) or _select_numbers(event, ctx)
     if not isinstance(owner, ast.If) or _is_elif(owner, ctx) or event.statement is not owner:
         return None
-    return _unconditional(owner, ctx) or _select_assignments(owner, ctx) or _select_returns(owner, ctx)
+    return (
+        _unconditional(owner, ctx)
+        or _select_assignments(owner, ctx)
+        or _select_returns(owner, ctx)
+        or _select_numbers(event, ctx)
+        or _select_nested(owner, ctx)
+        or _choose(owner, ctx)
+    )
+
+
+def _choose(owner: ast.If, ctx: Context) -> Fix | None:
+    static, dynamic = _split(owner.test, ctx)
+    if static or not dynamic:
+        return None
+    return cond_instead(owner, lambda rw: _all_of([_condition(node, rw, ctx) for node in dynamic], rw), ctx)
+
+
+def _select_numbers(event: Branch, ctx: Context) -> Fix | None:
+    static, dynamic = _split(event.owner.test, ctx) if isinstance(event.owner, ast.If | ast.IfExp) else ([], [])
+    if static or not dynamic:
+        return None
+    return select_number(event, lambda rw: _all_of([_condition(node, rw, ctx) for node in dynamic], rw), ctx)
+
+
+def _select_nested(owner: ast.If, ctx: Context) -> Fix | None:
+    """Branches in branches, and those that update attributes or write into tensors: each target selected at once."""
+    found = guarded(owner, lambda test: _split(test, ctx)[1] if not _split(test, ctx)[0] else [], ctx)
+    if found is None:
+        return None
+    for each in found:
+        if each.how in ("fill_", "zero_"):
+            continue
+        tensors = [tensor_of(ctx.value(value)) for value in each.leaves]
+        if not all(t is not None and t.kind != "numpy" and not t.dynamic for t in tensors):
+            return None
+        if not all(_pure(value, ctx) for value in each.leaves):
+            return None
+        if each.how != "=":
+            continue  # what is written is broadcast to what is there
+        old = {each.rank} if each.keeps_old and each.rank is not None else set()
+        ranks = {t.rank for t in tensors if t is not None} | old
+        if not _selectable(each.leaves, ctx) and (len(ranks) > 1 or None in ranks):
+            return None
+        line = owner.lineno
+        if each.is_name and each.keeps_old and not _known_before(each.name, owner, ctx):
+            return None
+        if each.is_name and (_fails_backward(each.name, line, ctx) or _is_resized(each.name, line, ctx)):
+            return None
+
+    def build(rw: Rewriter) -> None:
+        tests: dict[int, str] = {}
+        lines: list[str] = []
+        for each in found:
+            for test in each.tests:
+                if id(test) in tests:
+                    continue
+                code = _all_of([_condition(node, rw, ctx) for node in _split(test, ctx)[1]], rw)
+                if len(found) > 1 or any(t is not test and alike(t, test) for t in each.tests):
+                    name = rw.fresh_name("condition", within=ctx.function or owner)
+                    lines.append(f"{name} = {code}")
+                    code = name
+                tests[id(test)] = code
+        lines += [each.code(tests, rw.name_for("torch.where"), rw) for each in found]
+        rw.replace_statement(owner, "\n".join(lines))
+
+    return _select_fix(build, preserves=False)
 
 
 def _select_expression(owner: ast.IfExp, ctx: Context) -> Fix | None:
@@ -652,6 +727,8 @@ def _pure(value: ast.expr, ctx: Context) -> bool:
 
 def _elementwise(value: ast.expr, ctx: Context) -> bool:
     if isinstance(value, ast.Name | ast.Constant):
+        return True
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
         return True
     if isinstance(value, ast.UnaryOp):
         return _elementwise(value.operand, ctx)

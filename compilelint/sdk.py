@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from compilelint.asked import any_of_list, compare_on_device, select_row
 from compilelint.attention import pass_mask_always
 from compilelint.breaks import (
     branch_effects,
@@ -35,7 +36,9 @@ from compilelint.breaks import (
     tensor_in,
     words,
 )
+from compilelint.collected import collect_in_loop, stack_items, stack_literal
 from compilelint.deferred import read_after_loop
+from compilelint.dense import dense_rows
 from compilelint.engine.events import (
     Accumulate,
     Branch,
@@ -86,6 +89,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.finite import ask_all, check_all_first, is_asked_of_all
+from compilelint.hoisted import ask_once, seed_before_call, trace_autograd, traces_autograd
 from compilelint.idioms import (
     alike,
     copied_from,
@@ -117,7 +121,9 @@ from compilelint.rewrites import (
     run_all_rounds,
     select_instead,
     skip_while_compiling,
+    stop_later,
 )
+from compilelint.stopped import over_the_mask
 from compilelint.twins import argument, ask_the_list, counted_by_list, pass_the_list, read_the_list, written_calls
 from compilelint.unconditional import run_always
 
@@ -174,20 +180,25 @@ __all__ = [
     "Value",
     "Write",
     "alike",
+    "any_of_list",
     "argument",
     "ask_all",
+    "ask_once",
     "ask_the_list",
     "assert_on_device",
     "branch_effects",
     "branch_node",
     "break_effects",
     "check_all_first",
+    "collect_in_loop",
+    "compare_on_device",
     "comprehension_of",
     "constant",
     "copied_from",
     "cost",
     "counted_by_list",
     "data_dependent",
+    "dense_rows",
     "enclosing",
     "first_match",
     "flag",
@@ -217,6 +228,7 @@ __all__ = [
     "on_host",
     "options",
     "output_report",
+    "over_the_mask",
     "pass_mask_always",
     "pass_the_list",
     "read_after_loop",
@@ -226,11 +238,18 @@ __all__ = [
     "reduce_on_device",
     "run_all_rounds",
     "run_always",
+    "seed_before_call",
     "select_instead",
+    "select_row",
     "skip_while_compiling",
+    "stack_items",
+    "stack_literal",
+    "stop_later",
     "target_names",
     "tensor_in",
     "tensor_of",
+    "trace_autograd",
+    "traces_autograd",
     "walk",
     "without_none",
     "words",

@@ -180,7 +180,7 @@ def add_always(owner: ast.If, ctx: Context) -> Fix | None:
         old_value, new_value = tensor_of(ctx.value(before)), tensor_of(ctx.value(added))
         if old_value is None or new_value is None or not _same_type(old_value, new_value):
             return None
-        if not _vanishes(added, gate[1], ctx) or names_in(gate[1]) & target_names(total):
+        if not vanishes(added, gate[1], ctx) or names_in(gate[1]) & target_names(total):
             return None
 
     why = "where nothing is selected zero is added; an infinity or NaN there becomes NaN"
@@ -221,7 +221,7 @@ def divide_always(owner: ast.If | ast.IfExp, ctx: Context) -> Fix | None:
     whole, zero, top = (tensor_of(ctx.value(node)) for node in (full, empty, full.left))
     if whole is None or zero is None or top is None or len({zero.dtype, whole.dtype, None}) > 2:
         return None
-    if not _vanishes(full.left, mask, ctx) or top.rank != zero.rank or zero.rank is None:
+    if not vanishes(full.left, mask, ctx) or top.rank != zero.rank or zero.rank is None:
         return None
 
     def build(rw: Rewriter) -> None:
@@ -455,34 +455,34 @@ def _is_mask(node: ast.expr, ctx: Context) -> bool:
     return isinstance(node, ast.Name | ast.Compare | ast.Attribute) and tensor is not None and tensor.dtype == "bool"
 
 
-def _vanishes(node: ast.expr, mask: ast.expr, ctx: Context) -> bool:
+def vanishes(node: ast.expr, mask: ast.expr, ctx: Context) -> bool:
     """Whether an expression is zero where no element of a mask is set, given that what it multiplies is finite."""
     if alike(node, mask):
         return True
     match node:
         case ast.BinOp(op=ast.Mult() | ast.MatMult()):
-            left, right = _vanishes(node.left, mask, ctx), _vanishes(node.right, mask, ctx)
+            left, right = vanishes(node.left, mask, ctx), vanishes(node.right, mask, ctx)
             return (left and (right or _is_harmless(node.right, ctx))) or (right and _is_harmless(node.left, ctx))
         case ast.BinOp(op=ast.Add() | ast.Sub()):
-            return _vanishes(node.left, mask, ctx) and _vanishes(node.right, mask, ctx)
+            return vanishes(node.left, mask, ctx) and vanishes(node.right, mask, ctx)
         case ast.BinOp(op=ast.Div(), right=divisor):
             value = ctx.value(divisor)
-            return isinstance(value, Const) and bool(value.value) and _vanishes(node.left, mask, ctx)
+            return isinstance(value, Const) and bool(value.value) and vanishes(node.left, mask, ctx)
         case ast.UnaryOp(op=ast.USub()):
-            return _vanishes(node.operand, mask, ctx)
+            return vanishes(node.operand, mask, ctx)
         case ast.Subscript():
-            return _keeps_all(node.slice) and _vanishes(node.value, mask, ctx)
+            return _keeps_all(node.slice) and vanishes(node.value, mask, ctx)
         case ast.Call(func=ast.Attribute(value=owner, attr="where"), args=[condition, value, other]):
             zero = isinstance(other, ast.Constant) and type(other.value) in (int, float) and other.value == 0
-            selects = _vanishes(condition, mask, ctx)
+            selects = vanishes(condition, mask, ctx)
             return zero and selects and _is_torch(owner, ctx) and _is_harmless(value, ctx)
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args, keywords=keywords):
             given = [*args, *(keyword.value for keyword in keywords)]
             if method not in LINEAR or not all(_is_harmless(a, ctx) for a in given):
                 return False
             if _is_torch(owner, ctx):
-                return bool(args) and _vanishes(args[0], mask, ctx)
-            return _vanishes(owner, mask, ctx)
+                return bool(args) and vanishes(args[0], mask, ctx)
+            return vanishes(owner, mask, ctx)
     return False
 
 
@@ -507,7 +507,7 @@ def _is_harmless(node: ast.expr, ctx: Context) -> bool:
                 if not isinstance(value, Const) or not value.value:
                     return False
             case ast.Subscript():
-                if not _keeps_all(part.slice) and not _is_size(part, ctx):
+                if not _keeps_all(part.slice) and not _is_size(part, ctx) and not _is_part(part.slice, ctx):
                     return False
             case ast.Call(func=ast.Attribute(value=owner, attr=method)):
                 if method in FRAGILE or method.endswith("_"):
@@ -517,6 +517,13 @@ def _is_harmless(node: ast.expr, ctx: Context) -> bool:
             case ast.Call():
                 return False
     return True
+
+
+def _is_part(index: ast.expr, ctx: Context) -> bool:
+    """`[a:b]` with numbers for bounds: a slice that goes too far stops there."""
+    if not isinstance(index, ast.Slice) or index.step is not None:
+        return False
+    return all(bound is None or is_number(ctx.value(bound)) for bound in (index.lower, index.upper))
 
 
 def _is_size(node: ast.Subscript, ctx: Context) -> bool:

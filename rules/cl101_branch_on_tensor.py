@@ -28,8 +28,11 @@ if no element is set. No branch is left, unsafe for infinities and NaN alone, wh
 < 1: g.mul_(coef)` becomes a clamp), where what is added is zero if no element of the tested mask is set, and where a
 count of zero divides a sum that is zero then. A mask left out of attention where it hides nothing is passed always
 (unsafe: another kernel may be chosen). Where all calls in sight also pass the list that the tensor was made of, the
-list is tested (unsafe: other callers might not). Outside compiled code, `all` and `any` over checks for infinities and
-NaN of each tensor ask `all_finite` of `compilelint.ops` first (unsafe: it takes floating-point tensors on one device).
+list is tested (unsafe: other callers might not). Branches in branches, attributes and writes into tensors are selected
+alike, and so is a number that only meets tensors; of two calls of modules `torch.cond` runs one (unsafe, all of these).
+Rows that a mask picks are worked on whole, see CL105. Outside compiled code, `all` and `any` over checks for infinities
+and NaN of each tensor ask `all_finite` of `compilelint.ops` first (unsafe: it takes floating-point tensors on one
+device).
 
 ## Versions
 All releases. `assert tensor` with no message or a constant one is traced since torch 2.0 and only waits outside
@@ -54,6 +57,7 @@ from compilelint.sdk import (
     Report,
     Rule,
     Seq,
+    any_of_list,
     ask_all,
     ask_the_list,
     assert_on_device,
@@ -61,6 +65,7 @@ from compilelint.sdk import (
     branch_node,
     break_effects,
     cost,
+    dense_rows,
     is_asked_of_all,
     made_by,
     pass_mask_always,
@@ -68,6 +73,7 @@ from compilelint.sdk import (
     run_all_rounds,
     run_always,
     select_instead,
+    stop_later,
     tensor_of,
 )
 
@@ -106,6 +112,8 @@ def rewritten(event: Branch, ctx: Context) -> Fix | None:
         or run_always(event, ctx)
         or select_instead(event, ctx)
         or run_all_rounds(event, ctx)
+        or stop_later(event, ctx)
+        or dense_rows(event, ctx)
     )
 
 
@@ -124,6 +132,7 @@ def builtin_reduction(event: Call, ctx: Context) -> Iterator[Report]:
     if tensor is None or is_asked_of_all(event.node, ctx):
         return
     message = f"builtin `{event.target}` branches on each element of a tensor: {cost(event, ctx)}"
-    fix = reduce_on_device(event, ctx) if tensor_of(event.args[0]) is not None else ask_all(event, ctx)
+    alone = tensor_of(event.args[0]) is not None
+    fix = reduce_on_device(event, ctx) if alone else ask_all(event, ctx) or any_of_list(event, ctx)
     hint = f"use the tensor's `.{event.target}()`"
     yield Report(event.node, message, because=tensor, effects=break_effects(tensor), hint=hint, fix=fix)

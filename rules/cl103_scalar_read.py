@@ -22,8 +22,9 @@ tensors from the compiled function and read them where they are logged.
 
 ## Fix safety
 Safe where the tensor was made of a list in the same function: the list is read. Unsafe where callers have that list
-and pass it instead, and in arithmetic with tensors, where the read is dropped, which may change the result's dtype by
-promotion. Elsewhere manual.
+and pass it instead, and where all that is done with the number takes a 0-d tensor as well (arithmetic with tensors,
+bounds of `clamp`, fills, a return), which may change a result's dtype by promotion; an index becomes a vector
+of one, and `torch.equal` in a test `(a == b).all()`. Elsewhere manual.
 
 ## Versions
 All releases. `torch._dynamo.config.capture_scalar_outputs` keeps the read in the graph, and the wait.
@@ -52,6 +53,7 @@ from compilelint.sdk import (
     Value,
     Write,
     break_effects,
+    compare_on_device,
     cost,
     index_instead,
     index_parts,
@@ -59,6 +61,7 @@ from compilelint.sdk import (
     keep_tensor,
     pass_the_list,
     read_the_list,
+    select_row,
     tensor_of,
     words,
 )
@@ -90,9 +93,8 @@ def report(event: Event, value: Value, what: str, ctx: Context, fix: Fix | None 
 def call(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.receiver is not None else event.argument(0, "input")
     if value is not None:
-        yield from report(
-            event, value, "reads a tensor's value", ctx, read_the_list(event, ctx) or keep_tensor(event, ctx)
-        )
+        fix = read_the_list(event, ctx) or keep_tensor(event, ctx) or compare_on_device(event, ctx)
+        yield from report(event, value, "reads a tensor's value", ctx, fix)
 
 
 def is_known_number(value: Value) -> bool:
@@ -168,10 +170,10 @@ def indexed(event: Read | Write, ctx: Context) -> Iterator[Report]:
             and not (tensor.constant or is_given(part))
         ):
             message = f"`{ctx.source(event.node)}` reads its index from a tensor: {cost(event, ctx)}"
-            hint = "`index_select(0, t.reshape(1))` keeps it on the device"
+            hint = "`x[t.reshape(1)].squeeze(0)` keeps it on the device"
             yield Report(
                 event.node, message, because=part, effects=break_effects(part), gb_types=("Data dependent operator",),
-                hint=hint, number=True,
+                hint=hint, fix=select_row(event, ctx) if isinstance(event, Read) else None, number=True,
             )  # fmt: skip
             return
 

@@ -23,8 +23,9 @@ compiled anew.
 Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep
 = labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. The first index of a
 condition, `cond.nonzero()[0].item()`, becomes `argmax` where it is stored or an index (unsafe). Safe for
-`repeat_interleave` by counts that were made of a list, which gives `output_size`. The rest is manual: only you know
-the size.
+`repeat_interleave` by counts that were made of a list, which gives `output_size`. Where the rows that a mask picks are
+worked on one by one and put back, as in a loop over experts, all rows are worked on and those of the mask kept (unsafe:
+more is computed). The rest is manual: only you know the size.
 
 ## Versions
 From the table of the chosen release: `torch.combinations` is traced since 2.14.
@@ -55,6 +56,7 @@ from compilelint.sdk import (
     constant,
     cost,
     counted_by_list,
+    dense_rows,
     first_match,
     is_host_number,
     keep_shape,
@@ -91,13 +93,24 @@ def report(
 def counted(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.target.startswith("Tensor.") else event.args[0] if event.args else None
     if ctx.torch_says(event.target).get("breaks") is not False:
-        yield from report(event, value, "has a shape that depends on values", ctx, HINT, first_match(event, ctx))
+        yield from report(event, value, "has a shape that depends on values", ctx, HINT, picked(event, ctx))
+
+
+def picked(event: Call, ctx: Context) -> Fix | None:
+    return first_match(event, ctx) or dense_rows(event, ctx)
 
 
 @rule.on(Call, "torch.where", "numpy.where")
 def where(event: Call, ctx: Context) -> Iterator[Report]:
     if len(event.args) + len(event.kwargs) == 1 and not event.starred:
-        yield from report(event, event.argument(0, "condition"), "is `nonzero`", ctx, "give `where` both branches")
+        yield from report(
+            event,
+            event.argument(0, "condition"),
+            "is `nonzero`",
+            ctx,
+            "give `where` both branches",
+            dense_rows(event, ctx),
+        )
 
 
 @rule.on(Call, "torch.repeat_interleave", "Tensor.repeat_interleave")
@@ -129,7 +142,7 @@ def tensor_split(event: Call, ctx: Context) -> Iterator[Report]:
 def mask_read(event: Read, ctx: Context) -> Iterator[Report]:
     if tensor_of(event.base) is not None and (mask := next(masks(event.index), None)) is not None:
         hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
-        yield from report(event, mask, "selects by a mask", ctx, hint, keep_shape(event, ctx))
+        yield from report(event, mask, "selects by a mask", ctx, hint, keep_shape(event, ctx) or dense_rows(event, ctx))
 
 
 @rule.on(Write)
@@ -139,7 +152,7 @@ def mask_write(event: Write, ctx: Context) -> Iterator[Report]:
         return
     if event.augmented:
         hint = f"`torch.where(mask, x {event.augmented} value, x)` keeps the shape"
-        yield from report(event, mask, "reads and writes through a mask", ctx, hint)
+        yield from report(event, mask, "reads and writes through a mask", ctx, hint, dense_rows(event, ctx))
     elif value is not None and value.rank != 0 and not is_host_number(event.value) and on_device(mask):
         message = f"`{ctx.source(event.node)} = …` writes a tensor through a mask: the CPU waits for the device"
         hint = "use `masked_scatter`, or `torch.where` with a value of the full shape"

@@ -21,7 +21,8 @@ before it and pass them in, read files and settings in `__init__`.
 
 ## Fix safety
 Unsafe for clocks: they read 0 while the code runs compiled, where they would time the launch of work, not the work.
-Elsewhere manual: where the value is to come from is a decision.
+What a process finds the same whenever it asks, such as `os.cpu_count()`, is asked once when the module is imported
+(unsafe). Elsewhere manual: where the value is to come from is a decision.
 
 ## Versions
 From the table of the chosen release. `random.randint`, `random.uniform`, `os.environ`, `os.path.join` and `math.*`
@@ -38,7 +39,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Instance, Report, Rule, Store, cost, words
+from compilelint.sdk import Applicability, Call, Context, Fix, Instance, Report, Rule, Store, ask_once, cost, words
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -119,7 +120,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         return
     message = f"`{ctx.source(event.node)}` is a call that Dynamo can't trace: {cost(event, ctx)}"
     hint = "call it outside the compiled region and pass the result in"
-    yield Report(event.node, message, hint=hint, fix=stop_clock(event))
+    yield Report(event.node, message, hint=hint, fix=stop_clock(event) or ask_once(event, ctx))
 
 
 @rule.on(Store)

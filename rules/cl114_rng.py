@@ -16,7 +16,8 @@ The state of a random generator isn't part of a graph: it ends before the call.
 Seed before the compiled call, or draw the numbers outside and pass them in. Functions without `generator=` are traced.
 
 ## Fix safety
-Manual: the order in which numbers are drawn changes the results.
+Unsafe where a constant seed is set: it moves before the calls of the function in the same file. Elsewhere manual: the
+order in which numbers are drawn changes the results.
 
 ## Versions
 From the table of the chosen release: `torch.cuda.manual_seed` breaks since 2.13. `generator=None` is traced.
@@ -29,7 +30,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Branch, Call, Const, Context, Instance, Report, Rule, Scalar, cost, made_by, words
+from compilelint.sdk import (
+    Applicability,
+    Branch,
+    Call,
+    Const,
+    Context,
+    Instance,
+    Report,
+    Rule,
+    Scalar,
+    cost,
+    made_by,
+    seed_before_call,
+    words,
+)
 
 rule = Rule(
     "CL114",
@@ -40,6 +55,7 @@ rule = Rule(
         "torch.Generator method",
         "Failed to convert args/kwargs to proxy",
     ),
+    fixable=Applicability.UNSAFE,
 )
 
 SEEDS = words(
@@ -65,7 +81,9 @@ DRAWS = words("random uniform randint randrange")  # of Python's, traced where a
 def state(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled and ctx.torch_says(event.target).get("breaks") is not False:
         message = f"`{ctx.source(event.node)}` touches the state of a random generator: {cost(event, ctx)}"
-        yield Report(event.node, message, hint="seed or draw before the compiled call")
+        yield Report(
+            event.node, message, hint="seed or draw before the compiled call", fix=seed_before_call(event, ctx)
+        )
 
 
 @rule.on(Call, *(f"numpy.random.{name}" for name in SCALAR_DRAWS))

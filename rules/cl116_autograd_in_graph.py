@@ -19,7 +19,8 @@ before the call.
 
 ## Fix safety
 Unsafe: `requires_grad_` on a parameter, at the start of a function, moves before its calls in the same file, and
-`is_inference()` in a test is not asked while compiling. The rest is manual: it changes what the compiled function
+`is_inference()` in a test is not asked while compiling. From torch 2.13 on Dynamo is told to trace
+`torch.autograd.grad`, by a switch for the whole process. The rest is manual: it changes what the compiled function
 takes and returns.
 
 ## Versions
@@ -51,6 +52,8 @@ from compilelint.sdk import (
     cost,
     is_given,
     tensor_of,
+    trace_autograd,
+    traces_autograd,
     words,
     written_calls,
 )
@@ -92,7 +95,9 @@ def report(
 
 @rule.on(Call, *CALLS)
 def call(event: Call, ctx: Context) -> Iterator[Report]:
-    fix = ask_outside(event, ctx) if event.target.endswith("is_inference") else None
+    if event.target == "torch.autograd.grad" and traces_autograd(ctx, event.node):
+        return
+    fix = ask_outside(event, ctx) if event.target.endswith("is_inference") else trace_autograd(event, ctx)
     yield from report(event, "reaches into autograd", ctx, OUTSIDE, event.receiver, fix)
 
 

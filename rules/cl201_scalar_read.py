@@ -21,10 +21,11 @@ Pass the number down from where the host knows it, or keep it a 0-d tensor:
 
 ## Fix safety
 Unsafe, in these cases: a number that only scales tensors (`s = t.item() + eps`, then `x * s` or `alpha=-lr / s`) is
-kept a 0-d tensor, computed in its own precision; and the sum, minimum or maximum of a vector that was read with
-`tolist()` before comes from that list. Where the vector was made of a list, that is read: safe within one function,
-unsafe where callers pass it. Else manual: whether a tensor can stand for the number depends on every use of it.
-Metrics (CL204) and reads for each key (CL205) have rewrites of their own.
+kept a 0-d tensor, computed in its own precision, and so is one that bounds a `clamp` or is compared with a tensor; and
+the sum, minimum or maximum of a vector that was read with `tolist()` before comes from that list. Where the vector was
+made of a list, that is read: safe within one function, unsafe where callers pass it. Else manual: whether a tensor can
+stand for the number depends on every use of it. Metrics (CL204) and reads for each key (CL205) have rewrites of their
+own.
 
 ## Versions
 All releases.
@@ -51,11 +52,14 @@ from compilelint.sdk import (
     Severity,
     Value,
     is_reported,
+    keep_tensor,
     kept_as_tensor,
     on_device,
+    over_the_mask,
     read_before,
     read_kind,
     read_the_list,
+    stack_literal,
 )
 
 rule = Rule("CL201", "scalar-read", effects=("sync",), fixable=Applicability.UNSAFE)
@@ -85,7 +89,14 @@ def found(event: Event, value: Value, ctx: Context, how: str, fix: Fix | None = 
 @rule.on(Call, "Tensor.item", "Tensor.__float__", "Tensor.__int__", "Tensor.__bool__", "Tensor.__index__")
 def reads(event: Call, ctx: Context) -> Iterator[Report]:
     if event.receiver is not None:
-        fix = read_the_list(event, ctx) or read_before(event, ctx) or kept_as_tensor(event, ctx)
+        fix = (
+            read_the_list(event, ctx)
+            or read_before(event, ctx)
+            or over_the_mask(event, ctx)
+            or stack_literal(event, ctx)
+            or kept_as_tensor(event, ctx)
+            or keep_tensor(event, ctx)
+        )
         yield from report(event, event.receiver, ctx, "reads a number from the device", fix=fix)
 
 
@@ -98,7 +109,8 @@ def converts(event: Convert, ctx: Context) -> Iterator[Report]:
         if on_device(event.value):  # Dynamo traces it, should it come here
             yield found(event, event.value, ctx, how)
         return
-    yield from report(event, event.value, ctx, how, fix=read_the_list(event, ctx))
+    fix = over_the_mask(event, ctx) or read_the_list(event, ctx) or stack_literal(event, ctx) or keep_tensor(event, ctx)
+    yield from report(event, event.value, ctx, how, fix=fix)
 
 
 @rule.on(Call, "max", "min", "sorted")

@@ -44,6 +44,7 @@ from compilelint.sdk import (
     on_device,
     on_host,
     read_the_list,
+    stack_items,
 )
 
 rule = Rule("CL202", "host-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
@@ -68,7 +69,7 @@ def lists(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, "Tensor.cpu")
 def cpu(event: Call, ctx: Context) -> Iterator[Report]:
-    yield from copied(event, ctx)
+    yield from copied(event, ctx, stack_items(event, ctx))
 
 
 @rule.on(Call, "Tensor.numpy")

@@ -18,7 +18,8 @@ pipeline.
 ## Fix safety
 Safe for `repeat_interleave` by counts that were made of a list of the same function, which gives `output_size`.
 Unsafe where the first index of a condition, `cond.nonzero()[0].item()`, is stored or an index: it becomes `argmax`, a
-0-d tensor. Elsewhere manual: only you know it, or what shape would do.
+0-d tensor. Rows that a mask picks are worked on whole, see CL105 (unsafe). Elsewhere manual: only you know it, or what
+shape would do.
 
 ## Versions
 All releases.
@@ -40,6 +41,7 @@ from compilelint.sdk import (
     Rule,
     Value,
     counted_by_list,
+    dense_rows,
     first_match,
     on_device,
 )
@@ -62,14 +64,17 @@ def report(
 def counted(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.receiver if event.target.startswith("Tensor.") else event.argument(0, "input")
     hint = "keep the shape, and use a mask"
-    yield from report(event, ctx, "counts on the device", value, hint, first_match(event, ctx))
+    yield from report(
+        event, ctx, "counts on the device", value, hint, first_match(event, ctx) or dense_rows(event, ctx)
+    )
 
 
 @rule.on(Call, "torch.where")
 def where(event: Call, ctx: Context) -> Iterator[Report]:
     if len(event.args) + len(event.kwargs) == 1:
         value = event.argument(0, "condition")
-        yield from report(event, ctx, "is `nonzero`", value, "give `where` both branches, or keep the mask")
+        hint = "give `where` both branches, or keep the mask"
+        yield from report(event, ctx, "is `nonzero`", value, hint, dense_rows(event, ctx))
 
 
 @rule.on(Call, "torch.repeat_interleave", "Tensor.repeat_interleave")

@@ -52,7 +52,9 @@ from compilelint.sdk import (
     Report,
     Rule,
     Value,
+    collect_in_loop,
     is_host_number,
+    names_in,
     on_device,
     read_after_loop,
     read_kind,
@@ -71,7 +73,9 @@ def report(event: Event, value: Value, ctx: Context) -> Iterator[Report]:
     if ctx.compiled or not on_device(value) or read_kind(event, ctx) != "metric":
         return
     message = f"`{ctx.source(event.node)}` is read in every step: the CPU waits for the device each time"
-    yield Report(event.node, message, because=value, hint=HINT, fix=accumulate(event, value, ctx))
+    yield Report(
+        event.node, message, because=value, hint=HINT, fix=accumulate(event, value, ctx) or collect_in_loop(event, ctx)
+    )
 
 
 @rule.on(Call, "Tensor.item")
@@ -110,7 +114,8 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
     if name in parameters(function) or any(isinstance(n, scopes) for n in ast.walk(function) if n is not function):
         return None
     uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-    reads = [n for n in uses if isinstance(n.ctx, ast.Load) and ctx.parent(n) is not own_sum(statement)]
+    own = {id(n) for n in ast.walk(own_sum(statement) or statement)}
+    reads = [n for n in uses if isinstance(n.ctx, ast.Load) and id(n) not in own]
     if not all(plain_store(n, statement, ctx) for n in uses if not isinstance(n.ctx, ast.Load)):
         return None
     if any(each_round(n, event, ctx) for n in reads):
@@ -168,6 +173,8 @@ def added_to(statement: ast.stmt) -> tuple[str, ast.expr] | None:
                 return name, right
             if isinstance(right, ast.Name) and right.id == name:
                 return name, left
+            if name in names_in(left) | names_in(right):
+                return name, statement.value  # a running average
     return None
 
 
@@ -190,10 +197,25 @@ def computes(node: ast.expr, summand: ast.expr, ctx: Context) -> bool:
                 return False
         if isinstance(parent, ast.BinOp):
             other_side = parent.right if parent.left is node else parent.left
+            if is_average(other_side, summand, ctx):
+                node = parent
+                continue
             if not is_host_number(ctx.value(other_side)) and not is_size(other_side):
                 return False
         node = parent
     return True
+
+
+def is_average(node: ast.expr, summand: ast.expr, ctx: Context) -> bool:
+    """The `0.9 * avg` of `avg = 0.9 * avg + 0.1 * loss.item()`."""
+    assign = ctx.parent(summand)
+    if not isinstance(assign, ast.Assign) or not isinstance(assign.targets[0], ast.Name):
+        return False
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            sides = [side for side in (left, right) if ast.unparse(side) != assign.targets[0].id]
+            return len(sides) == 1 and is_host_number(ctx.value(sides[0]))
+    return False
 
 
 def is_size(node: ast.expr) -> bool:

@@ -48,6 +48,7 @@ from compilelint.sdk import (
     is_reported,
     on_device,
     read_kind,
+    stack_items,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def report(event: Event, value: Value, ctx: Context) -> Iterator[Report]:
         return
     message = f"`{ctx.source(event.node)}` is read once for each key: the CPU waits for the device each time"
     severity = Severity.NOTE if is_reported(event, ctx) else None
-    fix = stacked(event, ctx)
+    fix = stacked(event, ctx) or stack_items(event, ctx)
     yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
 
 

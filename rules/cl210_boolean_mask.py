@@ -21,7 +21,7 @@ Assigning a Python number through a mask (`y[mask] = 0.0`) is a masked fill and 
 Unsafe. A write becomes `masked_scatter_`, which takes the elements of the source in order, where an assignment would
 also broadcast a source of fewer elements. A masked sum or mean becomes `where`, and `cross_entropy(logits[keep],
 labels[keep])` with `keep = labels != K` the loss over all with `ignore_index=K`: the order of summation changes.
-Other reads are manual.
+Rows that are picked, worked on one by one and put back are worked on whole, see CL105. Other reads are manual.
 
 ## Versions
 All releases.
@@ -44,6 +44,7 @@ from compilelint.sdk import (
     Report,
     Rule,
     Write,
+    dense_rows,
     keep_shape,
     masks,
     on_device,
@@ -65,7 +66,7 @@ def reads(event: Read, ctx: Context) -> Iterator[Report]:
         return
     message = f"`{ctx.source(event.node)}` selects by a mask: {WAITS}"
     hint = "keep the shape: `torch.where(mask, x, 0)`, or weights of 0 and 1"
-    yield Report(event.node, message, because=mask, hint=hint, fix=keep_shape(event, ctx))
+    yield Report(event.node, message, because=mask, hint=hint, fix=keep_shape(event, ctx) or dense_rows(event, ctx))
 
 
 @rule.on(Write)

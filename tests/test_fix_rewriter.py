@@ -153,6 +153,9 @@ def test_comments_inside_a_replaced_expression_move_above() -> None:
     source = "def f():\n    # head\n    return g(\n        a,  # why\n        b,  # noqa: X\n    )\n"
     result = "def f():\n    # why\n    # head\n    return h(a)\n"
     assert rewrite(source, lambda rw: rw.replace(call(rw), "h(a)")) == result
+    source = "if c:\n    x\nelif d:\n    y\nelif g(\n    a,  # why\n):\n    z\n"  # not above an `elif`
+    result = "# why\nif c:\n    x\nelif d:\n    y\nelif h(a):\n    z\n"
+    assert rewrite(source, lambda rw: rw.replace(call(rw), "h(a)")) == result
 
 
 def test_a_node_changed_twice_is_refused() -> None:

@@ -6,7 +6,7 @@ The marks are those of `fixturefiles.py`. `clNNN_name.fixed.py` is what `fix --u
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,21 @@ def assert_same(found: Any, wanted: Any) -> None:
         torch.testing.assert_close(torch.as_tensor(found), torch.as_tensor(wanted), equal_nan=True)
     else:
         assert found == wanted
+
+
+@pytest.fixture(autouse=True)
+def switches() -> Iterator[None]:
+    """What a fixed file sets of Dynamo's configuration is undone."""
+    try:
+        import torch._dynamo.config as config
+    except ImportError:
+        yield
+        return
+    name = "trace_autograd_ops"
+    before = getattr(config, name, None)
+    yield
+    if before is not None:
+        setattr(config, name, before)
 
 
 def shown(path: Path, lines: Iterable[int]) -> dict[int, str]:

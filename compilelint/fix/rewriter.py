@@ -303,6 +303,8 @@ class Rewriter:
 
     def _keep_comments(self, statement: ast.stmt, comments: list[str], code: str) -> None:
         if lost := self._lost(comments, code):
+            while self.file.is_elif(statement):  # nothing can stand above it
+                statement = self.file.statement(self.file.parents[statement])
             self._change(statement).before.append("\n".join(lost))
 
     @staticmethod
