@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from compilelint.errors import UsageProblem
 from compilelint.fix.fixpoint import AppliedFix, FixedText, FixKey, refuse_none
 from compilelint.fix.write import read_source
+from compilelint.runtime.results import Side, VerifyResult
 from compilelint.runtime.sources import Tree, working_tree
 from compilelint.runtime.target import parse_target
 from compilelint.runtime.verify import Running, Session, SideName
 
 if TYPE_CHECKING:
     from compilelint.fix.run import Attempt
-    from compilelint.runtime.results import VerifyResult
 
 Texts = dict[str, FixedText]
 WITHOUT_OTHERS = "it counts on a fix that was not kept"
@@ -142,7 +142,12 @@ class _Search:
     def _verified(self, texts: Texts) -> VerifyResult:
         self._place.hold(texts)
         self._prover.runs += 1
-        return self._session.compare_after()
+        try:
+            return self._session.compare_after()
+        except UsageProblem as problem:  # TARGET could be used before
+            session = self._session
+            failed = Side("fixed", error=str(problem))
+            return VerifyResult(session.target.text, session.before.device, session.before, failed)
 
     def _check_itself(self, texts: Texts) -> None:
         """A program that gives other results each time fails every fix: it's not the fix that is to blame."""

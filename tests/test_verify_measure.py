@@ -184,6 +184,14 @@ def test_training_and_inference(tmp_path: Path, mode: str, told: str) -> None:
     assert [what for what, same in equal(result).items() if not same] == [told]
 
 
+def test_a_module_that_the_target_hands_out_again(tmp_path: Path) -> None:
+    text = NORM.replace("MODE", "train()").replace("EVAL", "x + 5").replace("return Net()", "return NET")
+    text += "    NET = Net()\n"
+    one = measured(tmp_path / "one", text)
+    assert one.values["eager"]["inference call 1 output"].tolist() == [6.0] * 3
+    assert one.values["compiled"]["call 2 output"].tolist() == [2.0] * 3
+
+
 def test_a_mode_that_is_asked_for(tmp_path: Path) -> None:
     text = NORM.replace("MODE", "train()").replace("EVAL", "x + 1")
     one = measured(tmp_path / "one", text, mode="inference")

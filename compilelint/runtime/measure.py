@@ -120,6 +120,7 @@ class Measurement:
         if program.module is None:
             return
         training = not program.module.training
+        modes = {part: part.training for module in program.modules for part in module.modules()}
         for module in program.modules:
             module.train(training)
         name = "training" if training else "inference"
@@ -132,6 +133,8 @@ class Measurement:
                 values[f"{name} raises"] = type(error).__name__
             else:
                 values.update((f"{name} {key}", value) for key, value in runner.outputs(0, out).items())
+        for part, mode in modes.items():  # the target may hand out the same modules again
+            part.training = mode
 
     def _compiled(self) -> Mode:
         """As the target compiles itself where it does; else the whole callable in torch.compile."""
