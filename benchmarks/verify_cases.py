@@ -177,7 +177,16 @@ def verified(place: Path, kind: str, backend: str, options: argparse.Namespace) 
 
 
 def plainly(place: Path, options: argparse.Namespace) -> Json:
-    """`plain` in a process of its own."""
+    """`plain` of both sides, each in a process of its own."""
+    counts: Json = {}
+    for side in SIDES:
+        counts[side] = plain_side(place / side, options)
+        if "error" in counts[side]:
+            return {"error": f"{side}: {counts[side]['error']}"}
+    return counts
+
+
+def plain_side(place: Path, options: argparse.Namespace) -> Json:
     command = [sys.executable, str(Path(__file__).resolve()), str(place), "--plain", "--device", options.device]
     environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(place / "i"), "TRITON_CACHE_DIR": str(place / "t")}
     try:
@@ -193,23 +202,16 @@ def plainly(place: Path, options: argparse.Namespace) -> Json:
 
 
 def plain(place: Path, device: str) -> Json:
-    """One steady call of each side under torch.profiler, counted from its event list."""
+    """One steady call under torch.profiler, counted from its event list."""
     import torch
 
-    counts: Json = {}
-    for side in SIDES:
-        for name in ("case", "target"):
-            sys.modules.pop(name, None)
-        sys.path.insert(0, str(place / side))
-        torch.manual_seed(0)
-        call, args, *rest = importlib.import_module("target").make(device)
-        kwargs = rest[0] if rest else {}
-        for _ in range(WARM_UP):
-            call(*copied(args), **copied(kwargs))
-        counts[side] = profiled(call, copied(args), copied(kwargs)) if device.startswith("cuda") else {}
-        sys.path.remove(str(place / side))
-        torch._dynamo.reset()
-    return counts
+    sys.path.insert(0, str(place))
+    torch.manual_seed(0)
+    call, args, *rest = importlib.import_module("target").make(device)
+    kwargs = rest[0] if rest else {}
+    for _ in range(WARM_UP):
+        call(*copied(args), **copied(kwargs))
+    return profiled(call, copied(args), copied(kwargs)) if device.startswith("cuda") else {}
 
 
 def copied(value: Any) -> Any:
