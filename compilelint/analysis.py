@@ -35,7 +35,7 @@ from compilelint.models import tables
 from compilelint.outcome import Reads
 from compilelint.resumed import without_resumed
 from compilelint.sdk import Report, Rule
-from compilelint.source.installed import followed
+from compilelint.source.installed import Installed, followed
 from compilelint.source.layout import Layout
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.parsed import Parsed
@@ -92,6 +92,7 @@ class Analyser:
         layout: Layout,
         texts: Mapping[str, str],
         parsed: Parsed | None = None,
+        installed: Installed | None = None,
     ) -> None:
         self.settings = settings
         self.paths = paths
@@ -99,7 +100,7 @@ class Analyser:
         self.rules = rules
         self.dispatch = Dispatch(rules)
         overlay = {Path(path): text for path, text in texts.items()}
-        self.project = Project(layout, overlay, followed(settings.follow_imports), parsed)
+        self.project = Project(layout, overlay, installed or followed(settings.follow_imports), parsed)
         self.engine = Engine(self.project, self.dispatch, tables.load(settings.torch))
         self.templates = Templates()
         self.result = Analysis()
@@ -429,17 +430,19 @@ def analyse(
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
     parsed: Parsed | None = None,
+    installed: Installed | None = None,
 ) -> Analysis:
     """Analyse Python files.
 
     `layout`: of all files of the run, when `paths` is a share of them (imports are followed among them). `texts` by
-    path stand for what is on disk. `parsed`: what the parts of a run hand on to one another.
+    path stand for what is on disk. `parsed`: what the parts of a run hand on to one another;
+    `installed`: the packages that imports are followed into, where that has been found out already.
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are large and live to the end: walking them over and over costs a third of the time
-    analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {}, parsed)
+    analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {}, parsed, installed)
     try:
         return analyser.run(build_fixes)
     finally:

@@ -25,6 +25,7 @@ from compilelint.outcome import Outcome, Reads
 from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import digest, mentions_torch
+from compilelint.source.installed import Installed, followed
 from compilelint.source.layout import Layout
 from compilelint.source.parsed import Parsed
 from compilelint.source.project import SourceError, decode, parse, read_bytes
@@ -36,12 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What all parts of a run share. `texts`, by path, stand for what is on disk; `parsed` is for one process."""
+    """What all parts of a run share. `texts`, by path, stand for what is on disk; `parsed` is for one process.
+
+    `installed`: found here, since the processes that do the parts may have another environment."""
 
     layout: Layout
     settings: Settings
     build_fixes: bool = False
     texts: Mapping[str, str] | None = None
+    installed: Installed | None = None
     parsed: Parsed = field(default_factory=Parsed)
 
 
@@ -52,14 +56,14 @@ def run(
     paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
 ) -> Outcome:
     """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted."""
-    job = Job(Layout.of(paths), settings, build_fixes, texts)
+    job = Job(Layout.of(paths), settings, build_fixes, texts, followed(settings.follow_imports))
     parts = cut(paths)
     found: dict[Part, Outcome] = {}
     cache = None
     if settings.cache is not None and not build_fixes and texts is None:
         from compilelint.cache import Cache
 
-        cache = Cache.open(settings.cache, settings, job.layout)
+        cache = Cache.open(settings.cache, settings, job.layout, job.installed)
     if cache is not None:
         found = cache.get(parts)
     missing = [part for part in parts if part not in found]
@@ -107,6 +111,7 @@ def work(part: Part, job: Job) -> Outcome:
         build_fixes=job.build_fixes,
         texts=job.texts or {},
         parsed=job.parsed,
+        installed=job.installed,
     )
     outcome.findings += analysis.findings
     outcome.findings += [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]

@@ -308,7 +308,7 @@ def test_a_text_that_is_not_on_disk_is_not_taken_from_it(project: Path, settings
 def test_folders_do_not_share_one(project: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     check(settings)
     monkeypatch.chdir(project)
-    opened = Cache.open(settings.cache or Path(), settings, Layout.of([]))
+    opened = Cache.open(settings.cache or Path(), settings, Layout.of([]), None)
     assert opened is not None
     opened.close()
     assert len(list((settings.cache or Path()).glob("*.sqlite"))) == 2

@@ -16,7 +16,7 @@ from compilelint.engine import engine
 from compilelint.errors import ConfigError
 from compilelint.finding import Finding
 from compilelint.source import project as projects
-from compilelint.source.installed import Installed, environment
+from compilelint.source.installed import Installed, environment, followed
 from compilelint.source.layout import Layout
 from compilelint.source.project import Project
 
@@ -167,6 +167,7 @@ def test_several_processes_find_the_same(model: Path, monkeypatch: pytest.Monkey
 
 def _verdicts(result: CheckResult) -> list[Finding]:
     """The findings without their traces: which of several callers they tell of may differ."""
+    assert not result.errors, result.errors
     return [replace(finding, trace=()) for finding in result.findings]
 
 
@@ -192,7 +193,7 @@ def test_settings_that_make_no_sense(tmp_path: Path, value: str, said: str) -> N
 
 
 def test_modules_are_parsed_when_a_name_is_looked_for_in_them(model: Path, site: Path) -> None:
-    project = Project(Layout.of([model]), installed=Installed(folders=[site]))
+    project = Project(Layout.of([model]), installed=Installed(None, [site]))
     assert project.has("dep.broken") and not project.has("dep.gone") and not project.has("torch")
     assert not project.errors
     assert project.find("dep.broken") is None and project.find("torch") is None
@@ -226,5 +227,7 @@ def test_path_files_count(model: Path, site: Path, tmp_path: Path) -> None:
 
 def test_the_running_interpreter_counts_without_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
-    assert Installed().locate("pytest") is not None
-    assert Installed().locate("numpy") is None
+    installed = followed(True)
+    assert installed is not None
+    assert installed.locate("pytest") is not None
+    assert installed.locate("numpy") is None

@@ -23,7 +23,7 @@ from compilelint.cache.store import Store
 from compilelint.config import Settings
 from compilelint.outcome import Outcome, Reads
 from compilelint.source.files import digest
-from compilelint.source.installed import followed
+from compilelint.source.installed import Installed
 from compilelint.source.layout import Layout
 from compilelint.source.project import Project
 from compilelint.source.templates import Templates
@@ -68,7 +68,7 @@ class Cache:
     _environment: str
 
     @classmethod
-    def open(cls, place: Path, settings: Settings, layout: Layout) -> Cache | None:
+    def open(cls, place: Path, settings: Settings, layout: Layout, installed: Installed | None) -> Cache | None:
         """None where none can be had: without write access, on a full disk."""
         try:
             here = digest(os.fsencode(Path.cwd()))
@@ -79,7 +79,7 @@ class Cache:
             store,
             Contents(store.files()),
             layout,
-            Project(layout, {}, followed(settings.follow_imports)),
+            Project(layout, {}, installed),
             Templates(),
             _environment(settings, layout),
         )

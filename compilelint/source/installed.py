@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Sequence
-from functools import cached_property
 from pathlib import Path
 
 # what tables and models answer for, better than the source would
@@ -17,14 +16,10 @@ MODELLED = frozenset(
 class Installed:
     """The packages of an environment that imports are followed into: all, or those whose import names are in `only`."""
 
-    def __init__(self, only: Collection[str] | None = None, folders: Sequence[Path] | None = None) -> None:
+    def __init__(self, only: Collection[str] | None, folders: Sequence[Path]) -> None:
+        """`folders` hold packages, in the order in which Python searches them."""
         self.only = only
-        self._given = folders
-
-    @cached_property
-    def folders(self) -> list[Path]:
-        """The folders that hold packages, in the order in which Python searches them."""
-        return list(self._given) if self._given is not None else environment()
+        self.folders = folders
 
     def locate(self, name: str) -> Path | None:
         """The source file of a module; None where it has none, or is not to be followed."""
@@ -46,7 +41,7 @@ def followed(wanted: bool | Collection[str]) -> Installed | None:
     """The packages that the setting `follow-imports` speaks of; None when nothing is followed."""
     if not wanted:
         return None
-    return Installed(None if wanted is True else frozenset(wanted))
+    return Installed(None if wanted is True else frozenset(wanted), environment())
 
 
 def locate(folder: Path, name: str) -> Path | None:
