@@ -135,7 +135,9 @@ class Calls(Frame):
         return self.call(callee, arguments, node)
 
     def _tell_requires_grad(self, func: ast.Attribute, arguments: Arguments, node: ast.Call) -> None:
-        """`x.requires_grad_()`: of a tensor or a module, which comes to the same."""
+        """`x.requires_grad_()`: of a tensor or a module, which comes to the same; a parameter may need it already."""
+        if self.dotted(func.value) in self.summary.arguments:
+            return
         tensor = Tensor(origin=self.origin(func, "needs a gradient as tensors do"))
         self._tell_call("Tensor.requires_grad_", arguments, tensor, UNKNOWN, node)
 
