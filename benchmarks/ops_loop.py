@@ -1,10 +1,16 @@
-"""A training loop with four hidden syncs, and without: NaN check, metric read, pageable copy, per-tensor norm."""
+"""A training loop with four hidden syncs, and without: NaN check, metric read, pageable copy, per-tensor norm.
+
+In two sizes: one that the host can't launch as fast as the GPU computes, where a wait costs little more than the read
+itself, and one that keeps the GPU busy for longer than the host needs to launch it, where each wait leaves it idle.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import torch
@@ -14,6 +20,8 @@ from torch import nn
 from compilelint import ops
 
 STEPS = 20
+SIZES = {"launch-bound": (256, 512), "compute-bound": (2048, 2048)}  # rows of a batch, width
+Batch = tuple[torch.Tensor, torch.Tensor]
 
 
 class Net(nn.Module):
@@ -29,19 +37,25 @@ class Net(nn.Module):
         return self.head(x)
 
 
-def batches() -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+@cache
+def made(rows: int, width: int) -> list[Batch]:
     """Pageable, as a loader without pin_memory gives them; made once, so that making them costs nothing."""
     generator = torch.Generator().manual_seed(0)
-    made = [
-        (torch.randn(256, 512, generator=generator), torch.randint(16, (256,), generator=generator)) for _ in range(4)
+    return [
+        (torch.randn(rows, width, generator=generator), torch.randint(16, (rows,), generator=generator))
+        for _ in range(4)
     ]
-    for step in range(STEPS):
-        yield made[step % len(made)]
 
 
-def before(model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer) -> float:
+def batches(rows: int = 256, width: int = 512) -> Iterator[Batch]:
+    return itertools.islice(itertools.cycle(made(rows, width)), STEPS)
+
+
+def before(
+    model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer, loader: Iterator[Batch]
+) -> float:
     total = 0.0
-    for x, y in batches():
+    for x, y in loader:
         loss = nn.functional.cross_entropy(model(x.to("cuda")), y.to("cuda"))
         loss.backward()
         if torch.isnan(loss):
@@ -53,9 +67,11 @@ def before(model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Op
     return total / STEPS
 
 
-def after(model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer) -> float:
+def after(
+    model: Any, parameters: list[nn.Parameter], optimizer: torch.optim.Optimizer, loader: Iterator[Batch]
+) -> float:
     metrics, guard = ops.DeviceMetrics(), ops.FiniteGuard()
-    for x, y in ops.prefetch(batches(), "cuda"):
+    for x, y in ops.prefetch(loader, "cuda"):
         loss = nn.functional.cross_entropy(model(x), y)
         loss.backward()
         guard.check({"loss": loss})
@@ -77,17 +93,18 @@ MODES: dict[str, Callable[[nn.Module], Any]] = {
 
 def loop_rows() -> list[dict[str, Any]]:
     rows = []
-    for mode, wrap in MODES.items():
+    for (size, (count, width)), (mode, wrap) in itertools.product(SIZES.items(), MODES.items()):
         losses = []
         for name, work in (("before", before), ("after", after)):
             torch.manual_seed(0)
             torch._dynamo.reset()
-            model = Net().cuda()
+            model = Net(width).cuda()
             parameters = list(model.parameters())
             optimizer = torch.optim.AdamW(parameters, lr=1e-4, fused=True)
             target = wrap(model)
-            losses.append(work(target, parameters, optimizer))
-            epoch = lambda work=work, target=target, held=(parameters, optimizer): work(target, *held)  # noqa: E731
+            held = (target, parameters, optimizer)
+            losses.append(work(*held, batches(count, width)))
+            epoch = lambda work=work, held=held, shape=(count, width): work(*held, batches(*shape))  # noqa: E731
             epoch()
             torch.cuda.synchronize()
             times = []
@@ -99,7 +116,7 @@ def loop_rows() -> list[dict[str, Any]]:
             what = seen(epoch, calls=2)
             rows.append(
                 {
-                    "case": "training loop, for each step",
+                    "case": f"training loop, {size}, for each step",
                     "what": f"{mode}, {name}",
                     "steps_per_s": STEPS / sorted(times)[2],
                     "kernels": what.kernels / STEPS,

@@ -16,7 +16,8 @@ Each read waits for the device and copies four bytes. K reads cost K round trips
 ## Fix safety
 Unsafe: `torch.stack` wants tensors of one shape, and promotes their types to a common one (an int among floats
 comes back as a float). Offered for a dict comprehension over `.items()` and a list comprehension over a list,
-without a condition. An empty dict is kept as it is.
+without a condition. An empty dict is kept as it is. Where else each value of a dict is read, and nothing but read, the
+loop runs over `to_host` of `compilelint.ops`, which reads them all first, whatever their types.
 
 ## Versions
 All releases.
@@ -64,7 +65,7 @@ def report(event: Event, value: Value, ctx: Context) -> Iterator[Report]:
         return
     message = f"`{ctx.source(event.node)}` is read once for each key: the CPU waits for the device each time"
     severity = Severity.NOTE if is_reported(event, ctx) else None
-    fix = stacked(event, ctx) or stack_items(event, ctx)
+    fix = stacked(event, ctx) or stack_items(event, ctx) or read_first(event, ctx)
     yield Report(event.node, message, because=value, hint=HINT, severity=severity, fix=fix)
 
 
@@ -94,6 +95,41 @@ def read_name(node: ast.AST) -> str | None:
     ):
         inner = inner.func.value
     return inner.id if isinstance(inner, ast.Name) else None
+
+
+def read_first(event: Event, ctx: Context) -> Fix | None:
+    """`for k, v in d.items(): out[k] = v.item()` and comprehensions like it: over `to_host(d)`."""
+    around: ast.AST | None = event.node
+    while around is not None and not isinstance(around, ast.For | ast.DictComp | ast.ListComp | ast.FunctionDef):
+        around = ctx.parent(around)
+    match around:
+        case ast.For(target=target, iter=ran_over, orelse=[]):
+            inside: list[ast.AST] = list(around.body)
+        case ast.DictComp(key=key, value=value, generators=[ast.comprehension(target=target, iter=ran_over, ifs=ifs)]):
+            inside = [key, value, *ifs]
+        case ast.ListComp(elt=elt, generators=[ast.comprehension(target=target, iter=ran_over, ifs=ifs)]):
+            inside = [elt, *ifs]
+        case _:
+            return None
+    match ran_over, target:
+        case ast.Call(func=ast.Attribute(value=held, attr="items"), args=[]), ast.Tuple(elts=[_, ast.Name(id=name)]):
+            pass
+        case ast.Call(func=ast.Attribute(value=held, attr="values"), args=[]), ast.Name(id=name):
+            pass
+        case _:
+            return None
+    nodes = [node for part in inside for node in ast.walk(part)]
+    reads = [node for node in nodes if isinstance(node, ast.Call) and read_name(node) == name]
+    uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    if not isinstance(ctx.value(held), Map) or event.node not in reads or len(uses) != len(reads):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(held, f"{rw.name_for('compilelint.ops.to_host')}({rw.code(held)})")
+        for read in reads:
+            rw.replace(read, name if isinstance(read.func, ast.Attribute) else f"float({name})")
+
+    return Fix("Read them all at once first", Applicability.UNSAFE, build, "all are read before the first is used")
 
 
 def stacked(event: Event, ctx: Context) -> Fix | None:
