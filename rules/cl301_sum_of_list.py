@@ -115,7 +115,21 @@ def looped(event: Accumulate, ctx: Context) -> Iterator[Report]:
     match event.statement:
         case ast.AugAssign(value=ast.Name(id=name)) | ast.Assign(value=ast.BinOp(right=ast.Name(id=name))):
             if name == loop.target.id and (count := size(event.loop.iterated)) != 0:
-                yield from report(event.statement, event.loop.iterated, count, None)
+                yield from report(event.statement, event.loop.iterated, count, stack(loop, event.statement, name))
+
+
+def stack(loop: ast.For, statement: ast.stmt, name: str) -> Fix | None:
+    """`for t in ts: total = total + t`, nothing else in the loop, `ts` a name."""
+    if loop.body != [statement] or loop.orelse or not isinstance(loop.iter, ast.Name):
+        return None
+    tensors = loop.iter.id
+
+    def build(rw: Rewriter) -> None:
+        summed = f"{rw.name_for('torch.stack')}({tensors}).sum(0)"
+        head, _, _ = rw.code(statement).rpartition(name)
+        rw.replace_statement(loop, f"if {tensors}:\n    {head}{summed}")
+
+    return Fix("Stack and sum", Applicability.UNSAFE, build, "one shape and type needed; last digits may differ")
 
 
 class Reduced(NamedTuple):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from interpreted import check
+
+from compilelint import api
 
 CASES = {
     # -- alternatives ------------------------------------------------------------------------------------------------
@@ -1735,3 +1739,16 @@ CASES = {
 @pytest.mark.parametrize("text", CASES.values(), ids=CASES.keys())
 def test_inference(text: str) -> None:
     check(text)
+
+
+def test_reductions_of_our_own_operators_are_tensors(tmp_path: Path) -> None:
+    """A read of what a fix made is seen as any other."""
+    source = (
+        "import torch\nfrom compilelint.ops import squared_norm_each, sum_tensors\n\n\n"
+        "def norm(grads: list[torch.Tensor]) -> float:\n"
+        "    return squared_norm_each(grads).sum().sqrt().item() + sum_tensors(grads).item()\n"
+    )
+    path = tmp_path / "norm.py"
+    path.write_text(source, encoding="utf-8")
+    found = api.check([path], api.load_settings(isolated=True)).findings
+    assert [(each.code, each.span.line) for each in found] == [("CL201", 6), ("CL201", 6)]

@@ -795,6 +795,16 @@ def _import(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
     return run.engine.namespace(module.value.partition(".")[0] if name == "__import__" else module.value)
 
 
+@handles(*(f"compilelint.ops.{name}" for name in ("sum_each", "mean_each", "max_abs_each", "squared_norm_each")))
+def _each_reduced(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Tensor(Device.UNKNOWN, "float", 1, origin=run.origin(node, "is a number for each tensor"))
+
+
+@handles("compilelint.ops.sum_tensors")
+def _all_summed(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return Tensor(Device.UNKNOWN, "float", 0, origin=run.origin(node, "is the sum of all tensors"))
+
+
 @handles("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 def _extension(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
     return Instance(None, "torch.utils.cpp_extension.load", origin=run.origin(node, "is compiled from C++"))
