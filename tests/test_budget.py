@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from compilelint.budget import Budget, Outcome, Site, Sites, _judge, compare, measured
+from compilelint.budget import Budget, Outcome, Site, Sites, _judge, _refuse_unfinished, compare, measured
 from compilelint.cli import compilelint
-from compilelint.runtime.trace.record import Break, Graph, Recompile, Record, Sync, Work
+from compilelint.errors import UsageProblem
+from compilelint.runtime.trace.record import Break, Graph, Recompile, Record, Steps, Sync, Work
 
 ITEM = Site("syncs", "m.py", "train", "total += loss.item()", "Tensor.item")
 
@@ -188,3 +189,18 @@ def test_kernels_that_inductor_generates(tmp_path: Path, monkeypatch: pytest.Mon
     (target,) = json.loads(Path("costs.json").read_text(encoding="utf-8"))["targets"].values()
     kernels = [site for site in target["devices"]["cpu"]["sites"] if site["metric"] == "kernels"]
     assert kernels and all(each["path"] == "m.py" and each["count"] >= 1 for each in kernels)
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        (Record(timed_out=5.0, hung_at="m.py:5 in count"), "did not finish within 5 s (at m.py:5 in count)"),
+        (Record(signal="SIGSEGV"), "was ended by SIGSEGV"),
+        (Record(exit_code=3, complete=True), "ended its process with code 3 before it was measured"),
+        (Record(exit_code=0, complete=True, steps=Steps(done=0)), "with code 0 before it was measured"),
+    ],
+)
+def test_a_run_without_an_end(record: Record, told: str) -> None:
+    with pytest.raises(UsageProblem) as caught:
+        _refuse_unfinished("m.py:make", record)
+    assert told in str(caught.value)
