@@ -233,3 +233,61 @@ def _used_after(name: str, loop: ast.For, ctx: Context) -> bool:
     return ctx.function is None or any(
         isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(ctx.function)
     )
+
+
+def read_schedule(event: Event, ctx: Context) -> Fix | None:
+    """`for t in timesteps:` with `t.item()` in its body → the numbers read once, before the loop."""
+    from compilelint.sdk import Fix
+
+    function = ctx.function
+    loop: ast.AST | None = event.statement
+    while loop is not None and loop is not function and not isinstance(loop, ast.For):
+        loop = ctx.parent(loop)
+    if not isinstance(loop, ast.For) or function is None or ctx.compiled:
+        return None
+    match loop.target, loop.iter:
+        case ast.Name(id=name) as target, ast.Name() | ast.Attribute() as schedule:
+            pass
+        case (
+            ast.Tuple(elts=[ast.Name(), ast.Name(id=name) as target]),
+            ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute() as schedule], keywords=[]),
+        ):
+            pass
+        case _:
+            return None
+    tensor = tensor_of(ctx.value(schedule))
+    if tensor is None or tensor.rank != 1 or tensor.kind == "numpy":
+        return None
+    uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name and n is not target]
+    reads = {use: whole for use in uses if (whole := _whole_read(use, ctx)) is not None}
+    if not reads or any(not isinstance(use.ctx, ast.Load) for use in uses):
+        return None
+    alone = len(reads) == len(uses) and not any(
+        isinstance(n, ast.Name) and n.id == name and n.lineno > (loop.end_lineno or 0) for n in ast.walk(function)
+    )
+
+    def build(rw: Rewriter) -> None:
+        listed = f"{rw.code(schedule)}.tolist()"
+        number = name if alone else rw.fresh_name(f"{name}_value", within=function)
+        if alone:
+            rw.replace(schedule, listed)
+        else:
+            rw.replace(schedule, f"zip({rw.code(schedule)}, {listed})")
+            rw.replace(target, f"({name}, {number})")
+        for whole in reads.values():
+            rw.replace(whole, number)
+
+    why = "the schedule must not change while the loop runs"
+    return Fix("Read the schedule once, before the loop", Applicability.UNSAFE, build, why)
+
+
+def _whole_read(use: ast.Name, ctx: Context) -> ast.expr | None:
+    """`t.item()`, `int(t)` and `float(t)` of a name."""
+    parent = ctx.parent(use)
+    match parent:
+        case ast.Attribute(attr="item"):
+            call = ctx.parent(parent)
+            return call if isinstance(call, ast.Call) and not call.args else None
+        case ast.Call(func=ast.Name(id="int" | "float"), args=[_], keywords=[]):
+            return parent
+    return None

@@ -5,13 +5,24 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from compilelint.engine.values import Tensor
+from compilelint.engine.values import Tensor, tensor_of
 from compilelint.finding import Applicability
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context, Fix
+
+
+def sum_after_loop(event: Event, ctx: Context) -> Fix | None:
+    """The same for a statement `total += p.norm().item() ** 2`, whatever it is that is read."""
+    match event.statement, event.node:
+        case (
+            ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=summand),
+            ast.Call(func=ast.Attribute(value=read, attr="item"), args=[], keywords=[]),
+        ):
+            return read_after_loop(event, tensor_of(ctx.value(read)), read, name, summand, ctx)
+    return None
 
 
 def read_after_loop(

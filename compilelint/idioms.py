@@ -101,6 +101,8 @@ def _is_metric(event: Event, ctx: Context) -> bool:
             return True
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp(op=ast.Add()) as value):
             return name in names_in(value)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="min" | "max"), args=[_, _])):
+            return name in names_in(statement.value)
         case ast.Expr(value=ast.Call(func=func)):
             receiver = ctx.value(func.value) if isinstance(func, ast.Attribute) else NONE
             return tensor_of(receiver) is None

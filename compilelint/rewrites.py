@@ -17,7 +17,7 @@ from compilelint.finding import Applicability
 from compilelint.guarded import guarded
 from compilelint.idioms import alike, is_host_number, names_in, target_names
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
-from compilelint.scalars import TORCH_MATH, keep_zero_dim, select_number, stack_reads
+from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.stopped import ask_every_few
 
 if TYPE_CHECKING:
@@ -352,7 +352,10 @@ def _select_nested(owner: ast.If, ctx: Context) -> Fix | None:
     for each in found:
         if each.how in ("fill_", "zero_"):
             continue
-        tensors = [tensor_of(ctx.value(value)) for value in each.leaves]
+        numbers = [value for value in each.leaves if is_host_number(ctx.value(value))]
+        tensors = [tensor_of(ctx.value(value)) for value in each.leaves if value not in numbers]
+        if numbers and not (tensors and all(t is not None and t.rank == 0 for t in tensors)):
+            return None
         if not all(t is not None and t.kind != "numpy" and not t.dynamic for t in tensors):
             return None
         if not all(_pure(value, ctx) for value in each.leaves):
@@ -361,7 +364,7 @@ def _select_nested(owner: ast.If, ctx: Context) -> Fix | None:
             continue  # what is written is broadcast to what is there
         old = {each.rank} if each.keeps_old and each.rank is not None else set()
         ranks = {t.rank for t in tensors if t is not None} | old
-        if not _selectable(each.leaves, ctx) and (len(ranks) > 1 or None in ranks):
+        if not numbers and not _selectable(each.leaves, ctx) and (len(ranks) > 1 or None in ranks):
             return None
         line = owner.lineno
         if each.is_name and each.keeps_old and not _known_before(each.name, owner, ctx):
@@ -707,18 +710,19 @@ def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:
 
 
 def _pure(value: ast.expr, ctx: Context) -> bool:
+    differentiable = not no_grad(value, ctx)
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             if not isinstance(node.func, ast.Attribute) or node.func.attr.endswith("_"):
                 return False
-            if node.func.attr in FRAGILE or node.func.attr in READS:
+            if (differentiable and node.func.attr in FRAGILE) or node.func.attr in READS:
                 return False
             owner = ctx.value(node.func.value)
             torch_function = isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"
             if not torch_function and tensor_of(owner) is None:
                 return False
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow | ast.FloorDiv | ast.Mod):
-            if tensor_of(ctx.value(node.right)) is not None:
+            if differentiable and tensor_of(ctx.value(node.right)) is not None:
                 return False
         elif isinstance(node, ast.Subscript | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda):
             return False

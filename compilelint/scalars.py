@@ -192,7 +192,7 @@ def keep_zero_dim(event: Call | Convert, ctx: Context) -> Fix | None:
     if not uses.take_tensor(node) or (uses.stored and not ctx.compiled):
         return None
     tensor = tensor_of(ctx.value(read))
-    leaf = (tensor is not None and tensor.dtype in ("int", "bool")) or _is_detached(read) or _no_grad(node, ctx)
+    leaf = (tensor is not None and tensor.dtype in ("int", "bool")) or _is_detached(read) or no_grad(node, ctx)
 
     def build(rw: Rewriter) -> None:
         rw.replace(node, rw.code(read) if leaf else f"{rw.operand(read)}.detach()")
@@ -227,7 +227,7 @@ def _is_detached(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
 
 
-def _no_grad(node: ast.AST, ctx: Context) -> bool:
+def no_grad(node: ast.AST, ctx: Context) -> bool:
     """Whether code stands under `torch.no_grad()`, as far as its function says."""
     above: ast.AST | None = node
     while above is not None:

@@ -36,8 +36,8 @@ from compilelint.breaks import (
     tensor_in,
     words,
 )
-from compilelint.collected import collect_in_loop, stack_items, stack_literal
-from compilelint.deferred import read_after_loop
+from compilelint.collected import collect_in_loop, read_schedule, stack_items, stack_literal
+from compilelint.deferred import read_after_loop, sum_after_loop
 from compilelint.dense import dense_rows
 from compilelint.engine.events import (
     Accumulate,
@@ -90,6 +90,7 @@ from compilelint.engine.values import (
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.finite import ask_all, check_all_first, is_asked_of_all
 from compilelint.hoisted import ask_once, seed_before_call, trace_autograd, traces_autograd
+from compilelint.hosted import take_from_host
 from compilelint.idioms import (
     alike,
     copied_from,
@@ -234,6 +235,7 @@ __all__ = [
     "read_after_loop",
     "read_before",
     "read_kind",
+    "read_schedule",
     "read_the_list",
     "reduce_on_device",
     "run_all_rounds",
@@ -245,6 +247,8 @@ __all__ = [
     "stack_items",
     "stack_literal",
     "stop_later",
+    "sum_after_loop",
+    "take_from_host",
     "target_names",
     "tensor_in",
     "tensor_of",

@@ -229,6 +229,14 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
     counts = next((k.value for k in call.keywords if k.arg == "repeats"), counts)
     if not isinstance(counts, ast.Name):
         return None
+    if (total := _total_of(counts.id, function, ctx)) is not None:
+        whole = total
+        return Fix(
+            "tell it the size of the result",
+            Applicability.UNSAFE,
+            lambda rw: rw.add_argument(call, f"output_size={whole}"),
+            "the counts are those of all elements; what else `scatter_add_` adds up would be wrong",
+        )
     twin = host_twin(counts.id, ctx)
     if twin is None or not _is_flat(twin, function, ctx):
         return None
@@ -239,6 +247,54 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
         lambda rw: rw.add_argument(call, f"output_size=sum({twin})"),
         why,
     )
+
+
+def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> str | None:
+    """How many elements were counted: `counts = torch.bincount(batch)`, `batch.bincount()`, `one_hot(batch).sum(0)`."""
+    stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == counts]
+    made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
+    if len(made) != 1 or not isinstance(made[0], ast.Assign) or len(made[0].targets) != 1:
+        return None
+    match made[0].value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=counted) as of, attr="bincount"), args=[]):
+            pass
+        case ast.Call(func=ast.Attribute(attr="bincount"), args=[ast.Name(id=counted) as of]):
+            pass
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Call(func=ast.Attribute(attr="one_hot") | ast.Name(id="one_hot"), args=[of, *_]), attr="sum"
+            ),
+            args=[ast.Constant(value=0)],
+        ) if isinstance(of, ast.Name):
+            counted = of.id
+        case ast.Call(
+            func=ast.Attribute(attr="scatter_add_" | "scatter_add" | "index_add_" | "index_add"),
+            args=[ast.Constant(value=0), ast.Name(id=counted) as of, ones],
+        ) if _are_ones(ones, counted, function, ctx):
+            pass
+        case _:
+            return None
+    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == counted and not _is_load(n)]
+    changed = any(n.lineno >= made[0].lineno for n in stored)
+    if tensor_of(ctx.value(of)) is None or changed:
+        return None
+    return f"{counted}.shape[0]"
+
+
+def _is_load(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _are_ones(node: ast.expr, counted: str, function: ast.AST, ctx: Context) -> bool:
+    """`torch.ones_like(batch)`, there or under the only name that was given to it."""
+    if isinstance(node, ast.Name):
+        stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]
+        made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
+        return len(made) == 1 and isinstance(made[0], ast.Assign) and _are_ones(made[0].value, counted, function, ctx)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="ones_like"), args=[ast.Name(id=found), *_]):
+            return found == counted
+    return False
 
 
 def _of_row(node: ast.expr, ctx: Context) -> tuple[str, str] | None:

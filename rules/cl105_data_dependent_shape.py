@@ -25,7 +25,7 @@ Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(l
 condition, `cond.nonzero()[0].item()`, becomes `argmax` where it is stored or an index (unsafe). Safe for
 `repeat_interleave` by counts that were made of a list, which gives `output_size`. Where the rows that a mask picks are
 worked on one by one and put back, as in a loop over experts, all rows are worked on and those of the mask kept (unsafe:
-more is computed). The rest is manual: only you know the size.
+more is computed); `bincount` to a given number scatters ones. The rest is manual: only you know the size.
 
 ## Versions
 From the table of the chosen release: `torch.combinations` is traced since 2.14.
@@ -37,7 +37,9 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from compilelint.sdk import (
     NONE,
@@ -65,6 +67,9 @@ from compilelint.sdk import (
     tensor_of,
     words,
 )
+
+if TYPE_CHECKING:
+    from compilelint.fix.rewriter import Rewriter
 
 rule = Rule(
     "CL105",
@@ -97,7 +102,30 @@ def counted(event: Call, ctx: Context) -> Iterator[Report]:
 
 
 def picked(event: Call, ctx: Context) -> Fix | None:
-    return first_match(event, ctx) or dense_rows(event, ctx)
+    return first_match(event, ctx) or dense_rows(event, ctx) or scattered(event)
+
+
+def scattered(event: Call) -> Fix | None:
+    """`torch.bincount(ids, minlength=n)` → ones, scattered into `n` zeros."""
+    call = event.node
+    match call:
+        case ast.Call(func=ast.Attribute(value=ids, attr="bincount"), args=[], keywords=[ast.keyword("minlength", n)]):
+            pass
+        case ast.Call(func=ast.Attribute(attr="bincount"), args=[ids], keywords=[ast.keyword("minlength", n)]):
+            pass
+        case _:
+            return None
+    if not isinstance(ids, ast.Name):
+        return None
+    name, size = ids.id, n
+
+    def build(rw: Rewriter) -> None:
+        zeros, long, ones = (rw.name_for(f"torch.{each}") for each in ("zeros", "long", "ones_like"))
+        made = f"{zeros}({rw.code(size)}, dtype={long}, device={name}.device)"
+        rw.replace(call, f"{made}.scatter_add_(0, {name}, {ones}({name}))")
+
+    why = "a value beyond the given number is an error, where the result grew; the values must be 64-bit integers"
+    return Fix("scatter the counts", Applicability.UNSAFE, build, why)
 
 
 @rule.on(Call, "torch.where", "numpy.where")

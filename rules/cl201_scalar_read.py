@@ -24,8 +24,10 @@ Unsafe, in these cases: a number that only scales tensors (`s = t.item() + eps`,
 kept a 0-d tensor, computed in its own precision, and so is one that bounds a `clamp` or is compared with a tensor; and
 the sum, minimum or maximum of a vector that was read with `tolist()` before comes from that list. Where the vector was
 made of a list, that is read: safe within one function, unsafe where callers pass it. Else manual: whether a tensor can
-stand for the number depends on every use of it. Metrics (CL204) and reads for each key (CL205) have rewrites of their
-own.
+stand for the number depends on every use of it. A literal of several reads becomes one
+stacked copy, the numbers of a schedule that a loop goes through are read before it, and a loop over as many rounds as a
+mask holds goes over all of the mask (unsafe). Metrics (CL204) and reads for each key (CL205) have their own
+rewrites.
 
 ## Versions
 All releases.
@@ -58,8 +60,10 @@ from compilelint.sdk import (
     over_the_mask,
     read_before,
     read_kind,
+    read_schedule,
     read_the_list,
     stack_literal,
+    sum_after_loop,
 )
 
 rule = Rule("CL201", "scalar-read", effects=("sync",), fixable=Applicability.UNSAFE)
@@ -93,6 +97,8 @@ def reads(event: Call, ctx: Context) -> Iterator[Report]:
             read_the_list(event, ctx)
             or read_before(event, ctx)
             or over_the_mask(event, ctx)
+            or read_schedule(event, ctx)
+            or sum_after_loop(event, ctx)
             or stack_literal(event, ctx)
             or kept_as_tensor(event, ctx)
             or keep_tensor(event, ctx)
@@ -109,7 +115,8 @@ def converts(event: Convert, ctx: Context) -> Iterator[Report]:
         if on_device(event.value):  # Dynamo traces it, should it come here
             yield found(event, event.value, ctx, how)
         return
-    fix = over_the_mask(event, ctx) or read_the_list(event, ctx) or stack_literal(event, ctx) or keep_tensor(event, ctx)
+    first = over_the_mask(event, ctx) or read_the_list(event, ctx) or read_schedule(event, ctx)
+    fix = first or stack_literal(event, ctx) or keep_tensor(event, ctx)
     yield from report(event, event.value, ctx, how, fix=fix)
 
 

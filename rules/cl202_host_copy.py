@@ -16,8 +16,9 @@ Keep on the host what the host needs (lengths, indices, labels), or gather the c
 loop.
 
 ## Fix safety
-Safe for `tolist()` of what was made of a list in the same function, unsafe where callers have that list. Else manual:
-where the value is needed decides where it should live.
+Safe for `tolist()` of what was made of a list in the same function, unsafe where callers have that list. Unsafe: a
+tensor that was copied from the host, here or by all calls in sight, is taken from there; the values of a dict are read
+with one stacked copy. Else manual: where the value is needed decides where it should live.
 
 ## Versions
 All releases.
@@ -45,6 +46,7 @@ from compilelint.sdk import (
     on_host,
     read_the_list,
     stack_items,
+    take_from_host,
 )
 
 rule = Rule("CL202", "host-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
@@ -69,7 +71,7 @@ def lists(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, "Tensor.cpu")
 def cpu(event: Call, ctx: Context) -> Iterator[Report]:
-    yield from copied(event, ctx, stack_items(event, ctx))
+    yield from copied(event, ctx, stack_items(event, ctx) or take_from_host(event, ctx))
 
 
 @rule.on(Call, "Tensor.numpy")

@@ -26,7 +26,9 @@ Or read every N steps: a read under `if step % n == 0` is a note only.
 Unsafe: the sum is kept on the device and rounded in the tensor's own type (Python adds in double precision), and
 all that is added must be on one device. Offered where the name is a local number that starts from a constant, what is
 added is the read, alone or in arithmetic with numbers of the host (`norm.item() ** 2`), and no round reads the sum.
-Each other use becomes `float(total)`, which does for a loop of no rounds too. For the rest: manual.
+Each other use becomes `float(total)`, which does for a loop of no rounds too. A running average and the least or
+greatest so far are kept likewise. What is appended to a list that the loop only fills is read at once behind the loop.
+For the rest: manual.
 
 ## Versions
 All releases.
@@ -121,7 +123,9 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
     if any(each_round(n, event, ctx) for n in reads):
         return None
     tensor = tensor_of(value)
-    if (fix := read_after_loop(event, tensor, read, name, added[1], ctx)) is not None:
+    if (extreme := extreme_of(statement, node)) is not None and (tensor is None or tensor.rank != 0):
+        return None
+    if extreme is None and (fix := read_after_loop(event, tensor, read, name, added[1], ctx)) is not None:
         return fix
     counts = tensor is not None and tensor.dtype in ("int", "bool")  # what has no gradient
     number = "int" if counts and added[1] is node and isinstance(node.func, ast.Attribute) else "float"
@@ -132,7 +136,10 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
         return None  # before Python 3.12 nothing in an f-string can be replaced
 
     def build(rw: Rewriter) -> None:
-        rw.replace(node, rw.code(read) if counts or is_detached(read) else f"{rw.operand(read)}.detach()")
+        if extreme is not None:
+            rw.replace(added[1], f"{rw.operand(read)}.detach().clamp({extreme}={name})")
+        else:
+            rw.replace(node, rw.code(read) if counts or is_detached(read) else f"{rw.operand(read)}.detach()")
         if in_text and isinstance(loop, ast.stmt):
             rw.insert_after(loop, f"{name} = {number}({name})")
             return
@@ -158,6 +165,14 @@ def is_detached(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
 
 
+def extreme_of(statement: ast.stmt, node: ast.AST) -> str | None:
+    """The bound of `clamp` that takes the place of `best = min(best, loss.item())`."""
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Name(id="min" | "max" as which), args=args)) if node in args:
+            return "max" if which == "min" else "min"
+    return None
+
+
 def own_sum(statement: ast.stmt) -> ast.AST | None:
     """The `total + x` of `total = total + x`."""
     return statement.value if isinstance(statement, ast.Assign) else None
@@ -175,6 +190,11 @@ def added_to(statement: ast.stmt) -> tuple[str, ast.expr] | None:
                 return name, left
             if name in names_in(left) | names_in(right):
                 return name, statement.value  # a running average
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="min" | "max"), args=[_, _] as args) as value
+        ):
+            if name in {each.id for each in args if isinstance(each, ast.Name)}:
+                return name, value
     return None
 
 
@@ -193,6 +213,8 @@ def computes(node: ast.expr, summand: ast.expr, ctx: Context) -> bool:
                 pass
             case ast.UnaryOp(op=ast.USub()):
                 pass
+            case ast.Call(func=ast.Name(id="min" | "max")) if parent is summand:
+                return True
             case _:
                 return False
         if isinstance(parent, ast.BinOp):
@@ -279,4 +301,9 @@ def plain_store(use: ast.Name, statement: ast.stmt, ctx: Context) -> bool:
 
 
 def is_start(node: ast.expr) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            return True
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf" | "-inf")]):
+            return True
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)

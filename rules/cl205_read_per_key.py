@@ -15,9 +15,9 @@ Each read waits for the device and copies four bytes. K reads cost K round trips
 
 ## Fix safety
 Unsafe: `torch.stack` wants tensors of one shape, and promotes their types to a common one (an int among floats
-comes back as a float). Offered for a dict comprehension over `.items()` and a list comprehension over a list,
-without a condition. An empty dict is kept as it is. Where else each value of a dict is read, and nothing but read, the
-loop runs over `to_host` of `compilelint.ops`, which reads them all first, whatever their types.
+comes back as a float). Offered for a comprehension or a loop over `.items()` that only reads the values, and a list
+comprehension over a list, without a condition. An empty dict is kept as it is. Where else each value of a dict is read,
+and nothing but read, the loop runs over `to_host` of `compilelint.ops`, which reads all first, whatever their types.
 
 ## Versions
 All releases.

@@ -103,6 +103,7 @@ COLLECTED = [
     ("losses = []", "losses.append(loss.item())", "losses"),
     ("losses = []", "losses.append(round(float(loss), 3))", "sum(losses)"),
     ("log = {'loss': [], 'steps': 0}", "log['loss'].append(loss.item())", "log"),
+    ("best = float('inf')", "best = min(best, loss.item())", "best"),
     ("mean = 0.0", "mean = 0.9 * mean + 0.1 * loss.item()", "mean"),
 ]
 
@@ -204,3 +205,98 @@ def test_seeds_are_set_before_the_call(tmp_path: Path) -> None:
     _, _, text = both(tmp_path / "m.py", code)
     assert text.count("torch.manual_seed(3)") == 2
     assert text.index("def f") < text.index("torch.manual_seed")
+
+
+EAGER = {
+    "schedule": """
+def f(x: torch.Tensor, device: torch.device):
+    timesteps = torch.tensor([3, 1, 2], device=device)
+    for t in timesteps:
+        x = x * float(t) + t.item()
+    return x
+""",
+    "numbered": """
+def f(x: torch.Tensor, device: torch.device):
+    timesteps = torch.tensor([3, 1, 2], device=device)
+    for i, t in enumerate(timesteps):
+        x = x * t + i * t.item()
+    return x
+""",
+    "total": """
+def f(x: torch.Tensor, device: torch.device):
+    total = 0.0
+    for row in x.to(device):
+        total += row.norm().item() ** 2
+    return total**0.5
+""",
+    "ratio": """
+@torch.no_grad()
+def f(x: torch.Tensor, device: torch.device):
+    for p in [x, x * 0]:
+        norm = p.norm()
+        if norm > 0:
+            ratio = 1.0 / norm
+        else:
+            ratio = 1.0
+        if norm > 2:
+            p.mul_(2 / norm)
+        x = x + p * ratio
+    return x
+""",
+    "counts": """
+def f(x: torch.Tensor, device: torch.device):
+    batch = torch.tensor([0, 2, 2], device=device)
+    counts = torch.bincount(batch, minlength=4)
+    return torch.repeat_interleave(torch.arange(4, device=device), counts)
+""",
+    "back": """
+def f(x: torch.Tensor, device: torch.device):
+    sizes = torch.tensor([2, 1])
+    lengths = sizes.to(device)
+    return x[: lengths.cpu()[0]] * lengths.sum()
+""",
+}
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_reads_of_eager_code(tmp_path: Path, name: str) -> None:
+    old, new, text = both(tmp_path / "m.py", EAGER[name])
+    wanted = {
+        "schedule": "for t in timesteps.tolist():",
+        "numbered": "for i, (t, t_value) in enumerate(zip(timesteps, timesteps.tolist())):",
+        "total": "torch.stack(total_parts).tolist()",
+        "ratio": "ratio = torch.where(norm > 0, 1.0 / norm, 1.0)",
+        "counts": "output_size=batch.shape[0]",
+        "back": "x[: sizes[0]]",
+    }
+    assert wanted[name] in text
+    x = torch.tensor([[3.0, 4.0], [0.5, -2.0], [1.0, 1.0]])
+    torch.testing.assert_close(new(x.clone(), "cpu"), old(x.clone(), "cpu"))
+
+
+CALLED = """
+class Encoder(torch.nn.Module):
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+        return torch.nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True).data
+
+
+def f(x: torch.Tensor, device: torch.device):
+    encoder, lengths = Encoder(), torch.tensor([3, 2])
+    batch = {"x": x.to(device), "lengths": lengths.to(device)}
+    return encoder(batch["x"], batch["lengths"])
+"""
+
+
+def test_a_host_tensor_is_passed_as_it_is(tmp_path: Path) -> None:
+    old, new, text = both(tmp_path / "m.py", CALLED)
+    assert '"lengths": lengths}' in text and ".cpu()" not in text
+    x = torch.rand(2, 3, 4)
+    torch.testing.assert_close(new(x, "cpu"), old(x, "cpu"))
+    for code in (
+        CALLED.replace(
+            "lengths.cpu(), batch_first=True).data", "lengths.cpu(), batch_first=True).data * lengths.sum()"
+        ),
+        CALLED.replace('batch["lengths"])', 'batch["lengths"]) + batch["lengths"].sum()'),
+        CALLED.replace("torch.tensor([3, 2])", "x.sum(-1).int()[:, 0]"),
+    ):
+        assert ".cpu()" in both(tmp_path / "m.py", code)[2]

@@ -42,7 +42,8 @@ class CstFile:
         self.path = path
         self.text = text
         self.tree = tree
-        self.taken: dict[ast.AST, set[str]] = {}  # scope → fresh names that fixes of this file were given
+        # scope → fresh names that fixes of this file were given, each with the place of its fix
+        self.taken: dict[ast.AST, dict[str, ast.AST | None]] = {}
         self.bound: dict[ast.AST, dict[str, list[ast.AST]]] = {}  # scope → what it binds, filled by fix.names
 
     @cached_property

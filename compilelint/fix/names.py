@@ -24,8 +24,9 @@ _PACKAGES = frozenset({"torch"})  # `import torch` makes what lies in it reachab
 class Names:
     """The names of one file as one fix sees them: asks add imports, once each."""
 
-    def __init__(self, file: CstFile) -> None:
+    def __init__(self, file: CstFile, at: ast.AST | None = None) -> None:
         self.file = file
+        self.at = at  # the place of the fix: fixes of one place are alternatives
         self._wanted: dict[str, tuple[str, str]] = {}  # import statement → (bound name, module)
         self._fresh: dict[ast.AST, set[str]] = {}
 
@@ -159,7 +160,8 @@ class Names:
         """`name` with a number where it is used already, by the code or by another fix."""
         within = within if within is not None else self.file.tree
         mine = self._fresh.setdefault(within, set())
-        taken = _identifiers(within) | set(self._bound(self.file.tree)) | mine | self.file.taken.get(within, set())
+        taken = _identifiers(within) | set(self._bound(self.file.tree)) | mine
+        taken |= {each for each, at in self.file.taken.get(within, {}).items() if at is None or at is not self.at}
         taken |= {bound for bound, _ in self._wanted.values()} | set(dir(builtins))
         n, each = 1, name
         while each in taken or keyword.iskeyword(each):
@@ -169,9 +171,9 @@ class Names:
         return each
 
     def keep(self) -> None:
-        """The fix stands: no other fix of this file may be given its names."""
+        """The fix stands: no fix of another place in this file may be given its names."""
         for scope, names in self._fresh.items():
-            self.file.taken.setdefault(scope, set()).update(names)
+            self.file.taken.setdefault(scope, {}).update(dict.fromkeys(names, self.at))
 
     # New imports
 

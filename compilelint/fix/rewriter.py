@@ -74,7 +74,7 @@ class Rewriter:
         self._changes: dict[ast.stmt, _Change] = {}
         self._arguments: dict[ast.Call, ArgumentChanges] = {}
         self._raw: list[tuple[int, Edit]] = []
-        self._names = Names(file)
+        self._names = Names(file, at)
 
     # Reading
 
