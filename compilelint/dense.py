@@ -85,6 +85,8 @@ class Body:
                 return
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 if self._is_of_rows(value):
+                    if name in self.inlined or name in names_in(value):
+                        raise NotDense  # a name stands for one expression
                     self.inlined[name] = value
                 else:
                     if _is_bool(value, self.ctx):

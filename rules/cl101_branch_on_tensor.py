@@ -99,7 +99,8 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
         array = tensor.kind == "numpy"
         hint = NUMPY_HINT if array else HINT
         fix = None if array else rewritten(event, ctx)
-        message = f"a branch on the value of `{ctx.source(event.node)}`: {cost(event, ctx)}"
+        costs = cost(event, ctx) if "graph-break" in effects else "the CPU waits for the device"
+        message = f"a branch on the value of `{ctx.source(event.node)}`: {costs}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=hint, fix=fix)
 
 

@@ -41,11 +41,18 @@ rule = Rule(
     gb_types=("attempted to trace numpy function unsupported by PyTorch", "Data dependent operator", ATTRIBUTE, TYPE),
 )
 
+# NumPy's functions that torch/_numpy/__init__.py lacks, as far as the table does not tell
 UNMAPPED = words(
     "interp digitize isin in1d vectorize lexsort polyfit polyval apply_along_axis apply_over_axes nditer"
     " ndindex ndenumerate fromiter ravel_multi_index array_equal allclose pad union1d intersect1d"
     " setdiff1d select piecewise unwrap nanmean nanmax nanmin nansum gradient save load savez loadtxt"
     " savetxt frompyfunc errstate seterr put_along_axis insert delete"
+    " asanyarray asfortranarray isfortran asmatrix argpartition partition array2string array_repr array_str block"
+    " compress cumulative_prod cumulative_sum ediff1d extract fromfile fromfunction fromstring genfromtxt"
+    " frexp histogram_bin_edges mask_indices matrix_transpose may_share_memory nanargmax nanargmin nancumprod"
+    " nancumsum nanmedian nanpercentile nanprod nanquantile nanstd nanvar packbits unpackbits place"
+    " poly polyadd polyder polydiv polyint polymul polysub putmask require roots setxor1d shares_memory sort_complex"
+    " spacing trim_zeros unstack vecdot matvec vecmat bitwise_count astype"
 )
 # torch/_dynamo/variables/tensor.py, NumpyNdarrayVariable.var_getattr
 UNREADABLE = dict.fromkeys(words("dtype flags base"), ATTRIBUTE) | dict.fromkeys(

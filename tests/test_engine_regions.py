@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
 from interpreted import check_gates, check_regions, interpret
+
+from compilelint import api
+from compilelint.config import Settings
 
 REGIONS = {
     # -- compiled ----------------------------------------------------------------------------------------------------
@@ -55,6 +59,27 @@ REGIONS = {
         def main(x):
             fast = torch.compile(lambda v: time.time())  # compiled
             fast(x)
+        """,
+    "a figure": """
+        import matplotlib.pyplot as plt
+
+        class Net(nn.Module):
+            def forward(self, x: torch.Tensor):
+                time.time()  # forward
+
+            def show(self, x: torch.Tensor):
+                time.time()  # cold
+                plt.plot(x)
+
+            def show_later(self, x: torch.Tensor):
+                from matplotlib import pyplot
+
+                time.time()  # cold
+        """,
+    "no figure": """
+        # matplotlib would be another way
+        def show(x: torch.Tensor):
+            time.time()  # library
         """,
     "a module": """
         class Net(nn.Module):
@@ -647,3 +672,62 @@ GATES = {
 @pytest.mark.parametrize("text", GATES.values(), ids=GATES.keys())
 def test_gates(text: str) -> None:
     check_gates(text)
+
+
+STEP = """
+def train(loader, model, optimizer):
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "beside", "tested"),
+    [
+        ("tests/common.py", "", True),
+        ("pkg/tests/deep/common.py", "", True),
+        ("pkg/test_train.py", "def test_it(): train()\n", True),
+        ("pkg/train_test.py", "import unittest\n", True),
+        ("conftest.py", "import pytest\n", True),
+        ("test_cifar.py", "", False),  # a script that evaluates on a test set
+        ("test.py", "import pytest\n", False),
+        ("latest/train.py", "def test_it(): train()\n", False),
+    ],
+)
+def test_a_test_suite_is_cold(tmp_path: Path, path: str, beside: str, tested: bool) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (file.parent, *file.parent.parents):
+        if folder == tmp_path or not path.startswith("pkg"):
+            break
+        (folder / "__init__.py").touch()
+    file.write_text(f"import torch\n{beside}{STEP}", encoding="utf-8")
+    found = api.check([file], Settings(select=("CL204", "CL201"))).findings
+    assert [finding.severity.value for finding in found] == ([] if tested else ["warning"])
+
+
+def test_what_runs_once_is_a_note() -> None:
+    text = """
+        import functools
+
+        class Embedder:
+            @functools.cached_property
+            def dimension(self):
+                return torch.rand(1, 16000).cuda().sum().item()
+
+            @property
+            def size(self):
+                return torch.rand(1, 16000).cuda().sum().item()
+
+        def embed(model, loader, embedder: Embedder):
+            for batch in loader:
+                model(batch, embedder.dimension, embedder.size)
+                loss.backward()
+        """
+    found = api.check_source(textwrap.dedent("import torch\n" + textwrap.dedent(text)).encode(), "m.py", Settings())
+    lines = {finding.span.line: finding.severity.value for finding in found.findings}
+    assert lines.get(8) == "note", lines
+    assert lines.get(12) == "warning", lines

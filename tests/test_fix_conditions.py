@@ -133,3 +133,14 @@ def test_another_shape_is_not_selected(tmp_path: Path) -> None:
         ("torch.cat([x, x])", "x", False),
     ]:
         assert ("torch.where" in fixed(path, code.format(made=made, given=given))) is selected
+
+
+def test_a_row_name_that_is_built_up_is_not_worked_on_whole(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, out: torch.Tensor):\n    mask = x > 0\n"
+        "    rows = x[mask]\n    rows = (rows - 1) * 2\n    out[mask] = rows + 1\n    return out\n"
+    )
+    path = tmp_path / "m.py"
+    path.write_text(text, encoding="utf-8")
+    result = api.fix([path], Settings(unsafe_fixes=True))
+    assert not result.errors

@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
+from compilelint.engine.aside import draws, is_test, runs_once
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, Function, Instance, Map, Seq, Tensor, walk
 from compilelint.finding import Region, RegionKind
-from compilelint.source.module import FunctionInfo
+from compilelint.source.module import FunctionInfo, Module
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
 # the parts of the nn.Module protocol that run when a model is built, loaded or shown
@@ -49,6 +50,8 @@ class Regions:
         self.engine = engine
         self.regions: dict[Summary, Region] = {}
         self.looped: dict[Summary, str] = {}
+        self._tests: dict[Module, bool] = {}
+        self._draw: dict[FunctionInfo, bool] = {}
         summaries = engine.summaries()
         steps.mark(summaries)
         hooks = {hook.info for hook in (*(hook for _, hook in engine.hooks), *engine.backward_hooks)}
@@ -67,6 +70,8 @@ class Regions:
         self._spread("library", self._library_roots(summaries))
 
     def of(self, summary: Summary) -> Region:
+        if (aside := self._aside(summary)) is not None:
+            return Region("cold", summary.name, aside)
         found = self.regions.get(summary)
         if found is not None:
             return found
@@ -84,13 +89,26 @@ class Regions:
     def _at(self, summary: Summary, site: Site) -> Region:
         """Inside a step loop a site is hot, beside one it is not."""
         region = self.of(summary)
-        if RANK[region.kind] >= RANK["forward"]:
+        if RANK[region.kind] >= RANK["forward"] or self._aside(summary) is not None:
             return region
         if site.in_step:
             return Region("step", summary.name, "runs at each step of this loop")
         if summary.trains and region.kind != "step":
             return Region("cold", summary.name, "stands beside the training loop, not in it")
         return region
+
+    def _aside(self, summary: Summary) -> str | None:
+        """Why a context is never hot; None where it may be."""
+        module, info = summary.module, summary.info
+        if module not in self._tests:
+            self._tests[module] = is_test(module)
+        if self._tests[module]:
+            return "belongs to a test"
+        if info is None:
+            return None
+        if info not in self._draw:
+            self._draw[info] = draws(info)
+        return "draws a figure" if self._draw[info] else None
 
     def _spread(self, kind: RegionKind, roots: list[tuple[Summary, str]]) -> None:
         queue: deque[Summary] = deque()
@@ -237,14 +255,15 @@ def _holds_tensor(value: object) -> bool:
 
 
 def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
-    """Functions all of whose known calls are gated to every N-th step, or come from such, outside their step loops."""
+    """Functions that run once, and those all of whose known calls are gated to every N-th step, or come from such,
+    outside their step loops."""
     calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
     for summary in summaries:
         for edge in summary.edges:
             if edge.callee.info is not None and edge.callee.info is not summary.info:
                 caller = None if edge.site.in_step else summary.info
                 calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
-    rare: set[FunctionInfo | None] = set()
+    rare: set[FunctionInfo | None] = {s.info for s in summaries if s.info is not None and runs_once(s.info)}
     changed = True
     while changed:
         changed = False

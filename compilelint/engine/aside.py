@@ -1,0 +1,47 @@
+"""Code that is never hot, whatever it does with tensors: tests, figures; and what runs once for each object."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from compilelint.source.module import FunctionInfo, Module
+from compilelint.source.walk import walk
+
+TEST_FILE = re.compile(r"test_\w+|\w+_test|conftest")
+TESTS = re.compile(r"^\s*def test|\b(?:import|from) (?:pytest|unittest)\b", re.MULTILINE)
+DRAWING = frozenset("matplotlib seaborn plotly bokeh altair".split())
+ONCE = frozenset("cached_property lru_cache cache".split())
+
+
+def is_test(module: Module) -> bool:
+    """Whether a module belongs to a test suite: it lies in a folder `tests`, or is named and looks like a test."""
+    if "tests" in module.name.split(".")[:-1] or module.path.parent.name == "tests":
+        return True
+    return TEST_FILE.fullmatch(module.path.stem) is not None and TESTS.search(module.text) is not None
+
+
+def draws(info: FunctionInfo) -> bool:
+    """Whether a function makes a figure: it uses a plotting library."""
+    text = info.module.text
+    if not any(name in text for name in DRAWING):
+        return False
+    names = {name for name, bound in info.module.bindings.items() if any(map(_imports_drawing, bound))}
+    return any(_imports_drawing(node) or (isinstance(node, ast.Name) and node.id in names) for node in walk(info.node))
+
+
+def _imports_drawing(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(alias.name.partition(".")[0] in DRAWING for alias in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return module.partition(".")[0] in DRAWING
+    return False
+
+
+def runs_once(info: FunctionInfo) -> bool:
+    """Whether a result is kept for good: of a property for each object, of a function without parameters for all."""
+    kept = {name.rpartition(".")[2] for name in info.decorators} & ONCE
+    args = info.node.args
+    given = args.posonlyargs + args.args + args.kwonlyargs or args.vararg or args.kwarg
+    return "cached_property" in kept or bool(kept and not given)
