@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
@@ -29,7 +30,9 @@ def run_worker(
     """Run one job (see worker.py) in a fresh interpreter, `path` first in PYTHONPATH; `scratch` takes all it writes."""
     scratch.mkdir(parents=True, exist_ok=True)
     names = {name: str(scratch / f"{name}.json") for name in ("request", "result", "progress")}
-    Path(names["request"]).write_text(json.dumps({**request, **names, "timeout": timeout}), encoding="utf-8")
+    Path(names["request"]).write_text(
+        json.dumps({**request, **names, "deadline": time.time() + timeout}), encoding="utf-8"
+    )
     with (scratch / "stdout").open("wb") as out, (scratch / "stderr").open("wb") as err, _ended_by_signals():
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE, names["request"]],

@@ -13,6 +13,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 import warnings
 from dataclasses import asdict
@@ -29,7 +30,8 @@ def main(path: str) -> None:
     _end_with_parent()
     faulthandler.enable()
     # shortly before the parent gives up: the stack tells it where the program hangs
-    faulthandler.dump_traceback_later(max(request["timeout"] - 0.5, request["timeout"] * 0.9), exit=False)
+    left = max(request["deadline"] - time.time(), 0.1)
+    faulthandler.dump_traceback_later(max(left - 1.0, left * 0.8), exit=False)
     try:
         result = JOBS[request["job"]](request)
     except UsageProblem as problem:
