@@ -1,7 +1,8 @@
-"""What stands behind a recurrent module in its function: Dynamo gives the frame up there and traces none of it.
+"""What stands behind a recurrent module or a sparse tensor in its function: Dynamo gives up the frame there.
 
 With `torch._dynamo.config.allow_rnn` off, its default: where a frame first touches an RNN, GRU or LSTM, "Attempted to
-wrap RNN, GRU, or LSTM" skips the frame, or what is left of it (torch/_dynamo/variables/builder.py, seen on 2.13).
+wrap RNN, GRU, or LSTM" skips the frame, or what is left of it, and so does "Attempted to wrap sparse Tensor" where it
+first uses one that was there before (torch/_dynamo/variables/builder.py, seen on 2.13).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compilelint.finding import Finding
 from compilelint.source.module import Module
 
-GIVES_UP = "Attempted to wrap RNN, GRU, or LSTM"
+GIVES_UP = {"Attempted to wrap RNN, GRU, or LSTM", "Attempted to wrap sparse Tensor"}
 
 
 def without_given_up(findings: Iterable[Finding], modules: Mapping[str, Module]) -> Iterator[Finding]:
@@ -20,7 +21,7 @@ def without_given_up(findings: Iterable[Finding], modules: Mapping[str, Module])
     found = list(findings)
     untraced: dict[str, list[range]] = {}
     for finding in found:
-        if GIVES_UP in finding.gb_types and finding.span.path in modules:
+        if GIVES_UP.intersection(finding.gb_types) and finding.span.path in modules:
             lines = _behind(modules[finding.span.path], finding.statement_line)
             untraced.setdefault(finding.span.path, []).append(lines)
     for finding in found:

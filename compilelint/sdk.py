@@ -57,10 +57,12 @@ from compilelint.engine.events import (
     Read,
     Site,
     Store,
+    Touch,
     Write,
 )
 from compilelint.engine.values import (
     BATCH,
+    DRAWN,
     ITERATED,
     NONE,
     UNKNOWN,
@@ -133,6 +135,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH",
+    "DRAWN",
     "ITERATED",
     "NONE",
     "UNKNOWN",
@@ -176,6 +179,7 @@ __all__ = [
     "Site",
     "Store",
     "Tensor",
+    "Touch",
     "Union",
     "Unknown",
     "Value",

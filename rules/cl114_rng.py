@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
+    DRAWN,
     Applicability,
     Branch,
     Call,
@@ -40,8 +41,8 @@ from compilelint.sdk import (
     Report,
     Rule,
     Scalar,
+    Value,
     cost,
-    made_by,
     seed_before_call,
     words,
 )
@@ -68,8 +69,6 @@ SEEDS = words(
 NUMPY = words("permutation shuffle beta choice default_rng gamma poisson binomial multinomial dirichlet exponential")
 STATES = words("SeedSequence MT19937 PCG64 PCG64DXSM Philox SFC64 Generator RandomState")
 SCALAR_DRAWS = words("rand randn randint uniform normal random random_sample")  # with a size they are traced
-
-DRAWS = words("random uniform randint randrange")  # of Python's, traced where a graph can take the number as an input
 
 
 @rule.on(
@@ -115,10 +114,15 @@ def passed(event: Call, ctx: Context) -> Iterator[Report]:
         )
 
 
+def is_drawn(value: Value) -> bool:
+    """Whether a number comes from Python's generator: traced where a graph can take it as an input."""
+    return value.origin is not None and any(link.why == DRAWN for link in value.origin.chain())
+
+
 @rule.on(Branch)
 def drawn(event: Branch, ctx: Context) -> Iterator[Report]:
     """What `random.uniform` and `random.randint` give is an input of the graph: a branch on it needs its value."""
-    if ctx.compiled and isinstance(event.test, Scalar) and made_by(event.test, *DRAWS):
+    if ctx.compiled and isinstance(event.test, Scalar) and is_drawn(event.test):
         message = f"a branch on the random number `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(
             event.node,

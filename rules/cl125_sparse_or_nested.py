@@ -29,15 +29,16 @@ https://docs.pytorch.org/docs/stable/nested.html
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, cost, on_device, words
+from compilelint.sdk import Call, Context, Report, Rule, Touch, cost, on_device, target_names, words
 
 rule = Rule(
     "CL125",
     "sparse-or-nested-in-graph",
     effects=("graph-break", "sync"),
-    gb_types=("Attempted to wrap sparse Tensor", "Attempted to wrap sparse Tensor with VariableTracker"),
+    gb_types=("Attempted to wrap sparse Tensor with VariableTracker",),
 )
 
 LAYOUTS = words("coo csr csc bsr bsc compressed")
@@ -62,6 +63,41 @@ def sparse(event: Call, ctx: Context) -> Iterator[Report]:
             effects=("graph-break", "sync") if waits and any(map(on_device, given)) else ("graph-break",),
             hint="work on indices and values, or outside the compiled region",
         )
+
+
+@rule.on(Touch)
+def touched(event: Touch, ctx: Context) -> Iterator[Report]:
+    """The first use of a sparse tensor that came through a break, or is an attribute."""
+    node = event.node
+    if not ctx.compiled or is_passed_on(event, ctx) or is_made_in_loop(event):
+        return
+    while isinstance(around := ctx.parent(node), ast.Call | ast.keyword) and node is not getattr(around, "func", None):
+        node = around
+    name = ctx.function.name if isinstance(ctx.function, ast.FunctionDef) else "the function"
+    message = f"`{ctx.source(event.node)}` is sparse: Dynamo gives up the frame of `{name}`, the rest runs eagerly"
+    yield Report(
+        node,
+        message,
+        because=event.value,
+        effects=("graph-break",),
+        gb_types=("Attempted to wrap sparse Tensor",),
+        hint="work on indices and values, or outside the compiled region",
+    )
+
+
+def is_passed_on(event: Touch, ctx: Context) -> bool:
+    """Whether it is but given another name, or returned as it came."""
+    around = ctx.parent(event.node)
+    if isinstance(around, ast.Assign | ast.AnnAssign):
+        return not isinstance(event.node, ast.Call)
+    return isinstance(around, ast.Return) and not event.made_here
+
+
+def is_made_in_loop(event: Touch) -> bool:
+    """Whether the loop around makes it in each round: the break there makes Dynamo skip the frame already."""
+    name = event.node.id if isinstance(event.node, ast.Name) else ""
+    made = (n for loop in event.site.loops if isinstance(loop.node, ast.For | ast.While) for n in loop.node.body)
+    return any(name in target_names(statement) for statement in made)
 
 
 @rule.on(Call, "torch.nested.nested_tensor", "torch.nested.as_nested_tensor")

@@ -1,7 +1,7 @@
 """`nn.LSTM`, `nn.GRU` and `nn.RNN` in compiled code make Dynamo skip the frame.
 
 ## What it does
-Reports, in compiled code, a call of a recurrent module of torch.
+Reports, in compiled code, a call of a recurrent module of torch, and the reading of one's attributes.
 
 ## Why it costs
 Dynamo doesn't trace these modules by default: the function that calls one isn't compiled at all. Nothing else of it
@@ -31,7 +31,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Instance, Report, Rule
+from compilelint.sdk import Call, Context, Instance, Load, Report, Rule, Value
 
 rule = Rule("CL126", "recurrent-module", effects=("graph-break",), gb_types=("Attempted to wrap RNN, GRU, or LSTM",))
 
@@ -39,20 +39,26 @@ KINDS = ("LSTM", "GRU", "RNN")
 CALLS = tuple(f"{kind}.{method}" for kind in KINDS for method in ("__call__", "forward"))
 
 
-@rule.on(Call, "Module.flatten_parameters")
-def flattened(event: Call, ctx: Context) -> Iterator[Report]:
-    module = event.receiver
-    if ctx.compiled and isinstance(module, Instance) and module.external in [f"torch.nn.{kind}" for kind in KINDS]:
+@rule.on(Load)
+def touched(event: Load, ctx: Context) -> Iterator[Report]:
+    """`self.rnn.hidden_size`, `self.rnn.flatten_parameters()`; a module's own methods read `self` as they like."""
+    of_self = isinstance(event.node, ast.Attribute) and isinstance(event.node.value, ast.Name)
+    if ctx.compiled and not of_self and is_recurrent(event.value):
         message = f"`{ctx.source(event.node)}` reaches for a recurrent module: {given_up(ctx)}"
-        yield Report(event.node, message, because=module, hint="call it once, before compiling")
+        yield Report(event.node, message, because=event.value, hint="read it once, before compiling")
 
 
 @rule.on(Call, *(f"torch.nn.{call}" for call in CALLS), *(f"torch.nn.modules.rnn.{call}" for call in CALLS))
+@rule.on(Call, "Module.forward", "Module.__call__")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
-    if ctx.compiled:
+    if ctx.compiled and event.receiver is not None and is_recurrent(event.receiver):
         message = f"`{ctx.source(event.node)}` runs a recurrent module: {given_up(ctx)}"
         hint = "compile the parts around it, or set `torch._dynamo.config.allow_rnn`"
         yield Report(event.node, message, because=event.receiver, hint=hint)
+
+
+def is_recurrent(value: Value) -> bool:
+    return isinstance(value, Instance) and value.isa(*(f"torch.nn.{kind}" for kind in KINDS))
 
 
 def given_up(ctx: Context) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from compilelint.engine.events import Call, Convert, own_loop
+from compilelint.engine.events import Call, Convert, Touch, own_loop
 from compilelint.engine.frame import Frame
 from compilelint.engine.summary import Entry, Summary
 from compilelint.engine.usage import OF_TENSORS, READS, shows_tensor, takes_tensor
@@ -41,7 +41,7 @@ from compilelint.engine.values import (
     options,
     same,
 )
-from compilelint.models import containers, nn, objects, torch_api
+from compilelint.models import containers, nn, objects, sparse, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
 
@@ -215,7 +215,16 @@ class Calls(Frame):
         summary = self._enter(function, arguments, node, compiled)
         if self.engine.is_generator(function.info):
             return Seq("generator", None, summary.yields if summary.yields is not None else UNKNOWN)
+        if sparse.is_sparse(summary.returns) and not any(map(sparse.is_sparse, arguments.args)):
+            self._come_through(node)
         return declared(summary.returns)
+
+    def _come_through(self, node: ast.AST) -> None:
+        """A call that makes a sparse tensor breaks the graph: one that a name holds by then must come through."""
+        for name, value in (self.env or {}).items():
+            if "." not in name and sparse.is_sparse(value) and self.wants(Touch):
+                self.emit(Touch(node, self.site, self.statement, value, made_here=True))
+                return
 
     def _enter(self, function: Function, arguments: Arguments, node: ast.AST, compiled: Entry = "") -> Summary:
         """What comes of a function called with these arguments; the call is remembered."""
@@ -243,9 +252,15 @@ class Calls(Frame):
         if isinstance(function.bound, Instance) and isinstance(mine, Instance) and function.bound.info is mine.info:
             for name, value in writes.items():
                 path = f"{self.me}.{name}"
-                before = self.env.get(path)
+                before = self.env.get(path, self._unset(mine, name, value))
                 self.put(path, value if before is None else join(before, value))
                 self.note_write(name, value)
+
+    def _unset(self, mine: Instance, name: str, value: Value) -> Value | None:
+        """What an attribute held before, where the class says that it may hold nothing instead of what was written."""
+        known = self.engine.attribute(mine.info, name) if mine.info is not None else None
+        optional = isinstance(known, Union) and any(same(value, option) for option in known.options)
+        return known if optional else None
 
     def bind_arguments(self, function: Function, arguments: Arguments) -> dict[str, Value]:
         """Each parameter's value: what is passed, or what its annotation, default and use say where that is unknown."""
@@ -346,7 +361,10 @@ class Calls(Frame):
             if method is None:
                 for base in instance.bases:
                     if base != "torch.nn.Module" and base.startswith("torch.nn."):
-                        return nn.call(self, base, Instance(None, base, attrs=instance.attrs), arguments, node)
+                        inherited = Instance(None, base, attrs=instance.attrs, origin=instance.origin)
+                        return self.call_external_instance(inherited, arguments, node)
+            elif (layer := nn.recurrent(instance)) is not None:
+                self._tell_call(f"{layer}.__call__", arguments, instance, UNKNOWN, node)
         if method is None:
             return UNKNOWN
         function = self.engine.decorated(Function(method, bound=instance), method, self.scope)

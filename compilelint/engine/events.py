@@ -152,6 +152,17 @@ class Load(Event):
 
 
 @dataclass(slots=True, eq=False)
+class Touch(Event):
+    """A name or an attribute is read that holds a sparse tensor, or a list of them: kinds that no graph can take in.
+
+    `made_here`: by this function, for a name that it assigned.
+    """
+
+    value: Value
+    made_here: bool
+
+
+@dataclass(slots=True, eq=False)
 class Store(Event):
     """`object.name = value`, object a tensor, a module or an object the models know."""
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from compilelint.engine.calls import Calls
-from compilelint.engine.events import Branch, Compare, Convert, Iterate, Load, Loop, Read
+from compilelint.engine.events import Branch, Compare, Convert, Iterate, Load, Loop, Read, Touch
 from compilelint.engine.frame import Env
 from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
@@ -40,7 +40,7 @@ from compilelint.engine.values import (
     options,
     tensor_of,
 )
-from compilelint.models import operators
+from compilelint.models import operators, sparse
 from compilelint.models import tensors as tensor_model
 
 MASK = re.compile(r"(?:^|_)masks?$")
@@ -79,7 +79,14 @@ class Expressions(Calls):
         return Const(node.value)
 
     def _name(self, node: ast.Name) -> Value:
-        return self.lookup(node.id)
+        value = self.lookup(node.id)
+        if sparse.is_sparse(value):
+            self._touch(node, value, self.env is not None and node.id not in self.summary.arguments)
+        return value
+
+    def _touch(self, node: ast.expr, value: Value, made_here: bool = False) -> None:
+        if self.wants(Touch):
+            self.emit(Touch(node, self.site, self.statement, value, made_here))
 
     def _attribute(self, node: ast.Attribute) -> Value:
         path = self.dotted(node)
@@ -94,6 +101,8 @@ class Expressions(Calls):
             self.emit(Load(node, self.site, self.statement, base, node.attr))
         value = self.attribute(base, node.attr, node)
         self.last_owner = node, base
+        if isinstance(base, Instance) and sparse.holds_sparse(value):
+            self._touch(node, value)
         return value
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:

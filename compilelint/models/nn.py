@@ -32,8 +32,9 @@ CONTAINERS = frozenset(
         "torch.nn.ParameterDict",
     )
 )
-RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell"))
-PAIRS = frozenset(("torch.nn.MultiheadAttention", *RECURRENT))
+RECURRENT = frozenset(("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"))
+PAIRS = frozenset(("torch.nn.MultiheadAttention", "torch.nn.LSTMCell", *RECURRENT))
+ANY = "torch.nn.*"  # a class of torch.nn chosen by a name that isn't known: `getattr(nn, kind)`
 _NOT_MODULES = frozenset("Parameter Buffer UninitializedParameter UninitializedBuffer".split())
 _SAME_DTYPE = frozenset("Identity Flatten Unflatten Dropout Dropout2d".split())
 
@@ -42,6 +43,20 @@ def is_module(name: str) -> bool:
     """Whether a canonical name is a class of torch.nn modules."""
     head, _, last = name.rpartition(".")
     return head == "torch.nn" and last[:1].isupper() and last not in _NOT_MODULES
+
+
+def recurrent(value: Value) -> str | None:
+    """The recurrent class of torch that a module is of, or is derived from."""
+    names = (value.external, *value.bases) if isinstance(value, Instance) else ()
+    return next((name for name in names if name in RECURRENT), None)
+
+
+def chosen(run: Calls, arguments: Arguments, node: ast.AST) -> Value:
+    """A module of a class chosen by name: the recurrent ones alone can be `bidirectional`."""
+    if "bidirectional" in arguments.kwargs:
+        return Instance(None, "torch.nn.RNN", ("torch.nn.Module",), origin=run.origin(node, "is a recurrent module"))
+    run._callbacks(arguments, node)
+    return UNKNOWN
 
 
 def call(run: Calls, name: str, instance: Instance, arguments: Arguments, node: ast.AST) -> Value:

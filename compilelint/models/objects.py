@@ -259,6 +259,8 @@ def _register(run: Calls, instance: Instance, name: str, arguments: Arguments, n
     tensor = tensor_of(value)
     if tensor is not None:
         kind = "buffer" if name == "register_buffer" else "parameter"
+        if tensor.kind == "sparse":
+            kind = tensor.kind
         stored = Tensor(
             Device.UNKNOWN, tensor.dtype, tensor.rank, kind=kind, origin=run.origin(node, f"registers a {kind}", tensor)
         )

@@ -26,6 +26,7 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
+    declared,
     join,
     join_all,
     scalar_type,
@@ -113,7 +114,10 @@ def _spread(apply: Callable[[Value, Value], Value], left: Value, right: Value) -
             if (isinstance(a, Const) and a.value is None) or (isinstance(b, Const) and b.value is None):
                 continue  # would raise
             found.append(apply(a, b))
-    return join_all(found) if found else UNKNOWN
+    if not found:
+        return UNKNOWN
+    result = join_all(found)
+    return declared(result) if any(isinstance(v, Union) and v.declared for v in (left, right)) else result
 
 
 def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right: Value) -> Value:

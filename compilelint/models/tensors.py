@@ -26,6 +26,7 @@ from compilelint.engine.values import (
     Value,
     tensor_of,
 )
+from compilelint.models import sparse
 
 if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments, Calls
@@ -91,6 +92,10 @@ DTYPES = {
 
 
 def attribute(run: Calls, tensor: Tensor, name: str, node: ast.AST) -> Value:
+    return sparse.method(tensor, name, _attribute(run, tensor, name, node))
+
+
+def _attribute(run: Calls, tensor: Tensor, name: str, node: ast.AST) -> Value:
     match name:
         case "shape":
             flow = Flow.DATA if tensor.dynamic else Flow.SYMBOLIC
@@ -193,6 +198,10 @@ def _has_dim(arguments: Arguments) -> bool:
 
 def call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """The result of `tensor.name(…)`."""
+    return sparse.method(tensor, name, _call(run, tensor, name, arguments, node))
+
+
+def _call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if tensor.kind == "numpy":
         return _numpy_call(run, tensor, name, arguments, node)
     if name in READS:

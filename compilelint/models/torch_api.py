@@ -24,6 +24,7 @@ from compilelint.engine.values import (
     Flow,
     Instance,
     Map,
+    Namespace,
     Partial,
     Scalar,
     Seq,
@@ -37,7 +38,7 @@ from compilelint.engine.values import (
     tensor_of,
     walk,
 )
-from compilelint.models import containers, nn, objects, operators, tensors
+from compilelint.models import containers, nn, objects, operators, sparse, tensors
 from compilelint.models.names import is_optimizer
 from compilelint.models.operators import device_of
 from compilelint.source.module import ClassInfo
@@ -66,7 +67,7 @@ def call(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
         return handler(run, name, arguments, node)
     head, _, last = name.rpartition(".")
     if head in OPS:
-        return _operator(run, head, last, arguments, node)
+        return sparse.function(last, arguments, _operator(run, head, last, arguments, node))
     if name.startswith("torch.ops."):
         return _custom(run, arguments, node)
     if head == "math":
@@ -687,7 +688,15 @@ def _getattr(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Valu
         if len(arguments.args) == 3 and not isinstance(found, Unknown):
             return found if not isinstance(arguments.args[0], Instance | External) else join(found, arguments.args[2])
         return found
-    return UNKNOWN
+    of_torch = (
+        bool(arguments.args) and isinstance(arguments.args[0], Namespace) and arguments.args[0].name == "torch.nn"
+    )
+    return External(nn.ANY) if of_torch else UNKNOWN
+
+
+@handles(nn.ANY)
+def _chosen(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    return nn.chosen(run, arguments, node)
 
 
 @handles("type")
@@ -847,6 +856,8 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
         if last[:1].isupper():  # SeedSequence, Generator, …
             return Instance(None, f"{head}.{last}", origin=run.origin(node, "is constructed"))
         return run.numpy_array(node) if _is_sized(last, arguments) else Scalar("float")
+    if last == "dtype":
+        return Instance(None, "torch.dtype")
     array = run.numpy_array(node)
     given = (*arguments.args, *arguments.kwargs.values())
     source = arguments.args[0] if arguments.args else None
