@@ -2,7 +2,8 @@
 
 ## What it does
 Reports, in compiled code, the making of sparse tensors (`to_sparse`, `sparse_coo_tensor`, …), `torch.sparse`
-operators, and nested tensors of the strided layout.
+operators, the first use of a sparse tensor that is an attribute or was made before a break, and nested tensors of the
+strided layout.
 
 ## Why it costs
 Dynamo can't represent them: it skips the frame, which runs eagerly.

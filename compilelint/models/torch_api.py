@@ -688,9 +688,8 @@ def _getattr(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Valu
         if len(arguments.args) == 3 and not isinstance(found, Unknown):
             return found if not isinstance(arguments.args[0], Instance | External) else join(found, arguments.args[2])
         return found
-    of_torch = (
-        bool(arguments.args) and isinstance(arguments.args[0], Namespace) and arguments.args[0].name == "torch.nn"
-    )
+    owner = arguments.args[0] if len(arguments.args) == 2 else UNKNOWN
+    of_torch = isinstance(owner, Namespace | External) and owner.name == "torch.nn"
     return External(nn.ANY) if of_torch else UNKNOWN
 
 
