@@ -190,11 +190,11 @@ class Analyser:
     # -- from events to findings -----------------------------------------------------------------------------------
 
     def _findings(self, summary: Summary, regions: Regions, build_fixes: bool) -> Iterable[Finding]:
-        if not is_cached(summary):
+        if not self._for_effect(summary.info):
             yield from self._findings_of(summary.events, summary, regions, build_fixes)
         for edge in summary.edges:
-            if is_cached(edge.callee):
-                # Dynamo reports what breaks in a cached function at the call, and it is mended there
+            if self._for_effect(edge.callee.info):
+                # what breaks in `warn_once("…")` is told, and mended, at the call
                 certain = [event for event in edge.callee.events if _unconditional(event, edge.callee)]
                 for finding in self._findings_of(certain, edge.callee, regions, False, at=(summary, edge)):
                     where = replace(
@@ -346,6 +346,13 @@ class Analyser:
                         self._callers.setdefault(edge.callee.info, []).append((summary, edge.node))
         return self._callers.get(info, [])
 
+    def _for_effect(self, info: FunctionInfo | None) -> bool:
+        """Whether a function does something once, wrapped by functools.cache and called for no result: `warn_once`."""
+        if info is None or not is_cached(info):
+            return False
+        calls = self.callers(info)
+        return bool(calls) and all(isinstance(at.module.parents.get(node), ast.Expr) for at, node in calls)
+
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
         """Every expression's value in a context: it is interpreted once more, and remembered."""
         found = self._values.get(summary)
@@ -393,10 +400,9 @@ def without_callers(summaries: Iterable[Summary]) -> set[Summary]:
     }
 
 
-def is_cached(summary: Summary) -> bool:
+def is_cached(info: FunctionInfo) -> bool:
     """Whether a function is wrapped by functools.lru_cache or cache."""
-    decorators = summary.info.decorators if summary.info is not None else ()
-    return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in decorators)
+    return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in info.decorators)
 
 
 def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect]) -> Span:

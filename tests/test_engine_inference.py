@@ -28,6 +28,26 @@ CASES = {
             if isinstance(u, (list, Missing)):
                 reveal(u)  # list[tensor, ...]
         """,
+    "a kind of number that NumPy is asked for": """
+        def f(x: Tensor, a: np.ndarray):
+            reveal(a.dtype == np.dtype("bool"))  # bool
+            reveal(x.numpy().dtype == np.dtype("bool"))  # bool
+        """,
+    "what a method writes that may be left out": """
+        class Noise(nn.Module):
+            def __init__(self, rng: Optional[torch.Generator] = None):
+                super().__init__()
+                self.rng = rng
+
+            def seed(self, number: int):
+                if self.rng is not None:
+                    self.rng = self.rng.manual_seed(number)
+
+            def forward(self, x: Tensor, number: int):
+                reveal(self.rng is None)  # bool
+                self.seed(number)
+                reveal(self.rng is None)  # bool
+        """,
     # -- hooks -------------------------------------------------------------------------------------------------------
     "what hooks are given": """
         def plain(module, args, output):

@@ -194,3 +194,38 @@ def f(x: torch.Tensor, on: bool) -> torch.Tensor:
     (finding,) = api.check([tmp_path / "m.py"], Settings()).findings
     span = finding.span
     assert (finding.code, span.line, span.column, span.end_line) == ("CL101", 4, 5, 6)
+
+
+def test_what_breaks_in_a_cached_function_is_told_where_it_stands(tmp_path: Path) -> None:
+    """Unless it is called for no result: what a `warn_once` does is told, and mended, at its calls."""
+    text = """\
+import functools
+import torch
+@functools.lru_cache(maxsize=None)
+def scale(n: int) -> int:
+    print(n)
+    return n * 2
+@functools.lru_cache(maxsize=None)
+def say_once(text: str) -> None:
+    print(text)
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    say_once("scaled")
+    return x * scale(3)
+"""
+    file = tmp_path / "m.py"
+    file.write_text(text, encoding="utf-8")
+    assert [(f.code, f.span.line) for f in api.check([file], Settings()).findings] == [("CL110", 5), ("CL110", 12)]
+
+
+def test_a_number_that_a_tensor_holds_is_not_one_of_pythons(tmp_path: Path) -> None:
+    text = CALL.format(call="chosen = int(torch.randint(4, ()))\n    if chosen == 2:\n        x = x * 2")
+    assert "CL114" not in codes(tmp_path / "m.py", text)
+    text = CALL.format(call="chosen = random.randint(0, 3)\n    if chosen == 2:\n        x = x * 2")
+    assert "CL114" in codes(tmp_path / "m.py", text)
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("float", []), ("torch.Tensor", ["CL101"])])
+def test_a_declared_alternative_stays_one_when_computed_with(tmp_path: Path, kind: str, expected: list[str]) -> None:
+    declared = f"import torch\n@torch.compile\ndef f(x: torch.Tensor, rate: {kind} | torch.Tensor) -> torch.Tensor:\n"
+    assert codes(tmp_path / "m.py", declared + "    return x * rate if rate * 2 > 1 else x\n") == expected
