@@ -61,6 +61,15 @@ def local_transformer_generate() -> Any:
     return model.generate, (torch.randint(0, 20, (1, 5)), 3)
 
 
+@case("local-attention")
+def local_attention_layer() -> Any:
+    from local_attention import LocalAttention
+
+    layer = LocalAttention(window_size=4, causal=True, look_backward=1, autopad=True, dim=8)
+    mask = torch.arange(18)[None] < torch.tensor([[18], [11]])
+    return layer, tuple(torch.randn(2, 18, 8) for _ in range(3)), {"mask": mask}
+
+
 # slot-attention
 
 
@@ -171,6 +180,17 @@ def normflows_residual() -> Any:
     return nf.NormalizingFlow(nf.distributions.DiagGaussian(2), flows).forward_kld, (torch.randn(6, 2),)
 
 
+@case("normflows")
+def normflows_real_nvp_sample() -> Any:
+    import normflows as nf
+
+    flows = [
+        nf.flows.AffineCouplingBlock(nf.nets.MLP([1, 8, 2], init_zeros=True)),
+        nf.flows.Permute(2, mode="swap"),
+    ]
+    return nf.NormalizingFlow(nf.distributions.DiagGaussian(2), flows).sample, (5,)
+
+
 # FrEIA
 
 
@@ -201,6 +221,18 @@ def freia_graph() -> Any:
     return net, (torch.randn(5, 4),), {"c": torch.randn(5, 2), "rev": True}
 
 
+@case("FrEIA")
+def freia_residual() -> Any:
+    from FrEIA.framework import SequenceINN
+    from FrEIA.modules import ActNorm, InvAutoAct, IResNetLayer
+
+    net = SequenceINN(4)
+    net.append(ActNorm)
+    net.append(IResNetLayer, internal_size=8, jacobian_iterations=3, hutchinson_samples=1)
+    net.append(InvAutoAct)
+    return net, (torch.randn(5, 4),)
+
+
 # pytorch-optimizer
 
 
@@ -220,6 +252,11 @@ def optimizer_prodigy() -> Any:
 @case("pytorch-optimizer")
 def optimizer_adabelief() -> Any:
     return optimizer("AdaBelief", rectify=True)
+
+
+@case("pytorch-optimizer")
+def optimizer_ranger() -> Any:
+    return optimizer("Ranger21", num_iterations=10)
 
 
 # roma
@@ -248,6 +285,17 @@ def rotation_procrustes() -> Any:
         return roma.rigid_points_registration(x, y, compute_scaling=True), roma.special_procrustes(x.mT @ y)
 
     return fit, (torch.randn(2, 8, 3), torch.randn(2, 8, 3))
+
+
+@case("roma")
+def rotation_rigid() -> Any:
+    import roma
+
+    def move(linear: torch.Tensor, shift: torch.Tensor) -> Any:
+        rigid = roma.RigidUnitQuat(roma.rotmat_to_unitquat(linear), shift)
+        return (rigid @ rigid.inverse()).to_homogeneous(), rigid.apply(shift)
+
+    return move, (roma.random_rotmat(3), torch.randn(3, 3))
 
 
 # spikingjelly
@@ -280,6 +328,13 @@ def spiking_single_step() -> Any:
     return run, (torch.rand(2, 1, 8, 8),)
 
 
+@case("spikingjelly")
+def spiking_adaptive() -> Any:
+    from spikingjelly.activation_based import neuron
+
+    return neuron.IzhikevichNode(step_mode="m"), (torch.rand(4, 2, 6),)
+
+
 # geoopt
 
 
@@ -303,6 +358,20 @@ def riemannian_adam() -> Any:
     point = geoopt.ManifoldParameter(torch.eye(4)[:, :2].clone(), manifold=geoopt.Stiefel())
     (point * torch.randn(4, 2)).sum().backward()
     return geoopt.optim.RiemannianAdam([point], lr=0.1, stabilize=1).step, ()
+
+
+@case("geoopt")
+def symmetric_positive_definite() -> Any:
+    import geoopt
+
+    manifold = geoopt.SymmetricPositiveDefinite()
+
+    def move(x: torch.Tensor, u: torch.Tensor) -> Any:
+        x = manifold.projx(x)
+        u = manifold.proju(x, u)
+        return manifold.retr(x, u), manifold.dist(x, manifold.expmap(x, u))
+
+    return move, (torch.eye(3).repeat(2, 1, 1) + 0.1, torch.randn(2, 3, 3) * 0.1)
 
 
 # chronos-forecasting
@@ -356,6 +425,32 @@ def chronos_tokenizer() -> Any:
         return tokenizer.output_transform(ids[:, None, :4], scale), mask
 
     return roundtrip, (torch.randn(2, 20),)
+
+
+@case("chronos-forecasting")
+def chronos_two() -> Any:
+    from chronos.chronos2.config import Chronos2CoreConfig
+    from chronos.chronos2.model import Chronos2Model
+
+    config = Chronos2CoreConfig(d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+    config.chronos_config = {
+        "context_length": 32,
+        "output_patch_size": 4,
+        "input_patch_size": 4,
+        "input_patch_stride": 4,
+        "quantiles": [0.1, 0.5, 0.9],
+        "use_reg_token": True,
+        "use_arcsinh": True,
+    }
+    return (
+        Chronos2Model(config),
+        (torch.randn(3, 30),),
+        {
+            "group_ids": torch.tensor([0, 0, 1]),
+            "num_output_patches": 2,
+            "future_target": torch.randn(3, 8),
+        },
+    )
 
 
 # vocos
@@ -425,6 +520,13 @@ def spherical_convolution() -> Any:
     return layer, (torch.randn(1, 2, 12, 24),)
 
 
+@case("torch-harmonics")
+def spherical_attention() -> Any:
+    from torch_harmonics import AttentionS2
+
+    return AttentionS2(8, 2, (6, 12), (6, 12)), (torch.randn(1, 8, 6, 12),)
+
+
 # torchio
 
 
@@ -441,6 +543,15 @@ def medical_spatial() -> Any:
     import torchio as tio
 
     return tio.Compose([tio.RandomFlip(axes=(0, 1)), tio.CropOrPad((6, 10, 8))]), (torch.rand(1, 8, 8, 8),)
+
+
+@case("torchio")
+def medical_artifacts() -> Any:
+    import torchio as tio
+
+    return tio.Compose([tio.RandomGhosting(), tio.RandomSpike(), tio.RandomSwap(patch_size=2)]), (
+        torch.rand(1, 8, 8, 8),
+    )
 
 
 # torchxrayvision
