@@ -253,7 +253,8 @@ class Analyser:
             return None
         severity = report.severity if report.severity is not None else _severity(effects, context, site)
         fix = None
-        if report.fix is not None:
+        # a wait where nothing is hot is left as it is written
+        if report.fix is not None and not (severity is Severity.NOTE and effects == ("sync",)):
             fix = FixPlan(report.fix.title, report.fix.applicability, report.fix.why)
         return Finding(
             code=rule.code,
