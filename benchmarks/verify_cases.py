@@ -38,6 +38,7 @@ import tomllib
 ROOT = Path(__file__).resolve().parent.parent
 WARM_UP = 4  # calls before the counted one
 SIDES = ("before", "after")
+MARK = "the steady call"
 FIGURES = ("kernels", "memops", "syncs")
 Json = dict[str, Any]
 
@@ -229,23 +230,29 @@ def copied(value: Any) -> Any:
 
 def profiled(call: Callable[..., Any], args: Any, kwargs: Any) -> Json:
     import torch
-    from torch.profiler import ProfilerActivity, profile
+    from torch.profiler import ProfilerActivity, profile, record_function
 
     activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
     with profile(activities=activities):  # the first profile sets CUPTI up
         torch.ones(1, device="cuda").add_(1)
         torch.cuda.synchronize()
     with profile(activities=activities) as prof:
-        call(*args, **kwargs)
+        with record_function(MARK):
+            call(*args, **kwargs)
         torch.cuda.synchronize()
+    events = list(prof.events() or ())
+    cuda = torch.autograd.DeviceType.CUDA
+    end = next(event.time_range.end for event in events if event.name == MARK and event.device_type != cuda)
+    # waits behind the call are this function's and the profiler's
     return tally(
-        (str(event.name), event.device_type == torch.autograd.DeviceType.CUDA, bool(event.is_user_annotation))
-        for event in prof.events() or ()
+        (str(event.name), event.device_type == cuda, bool(event.is_user_annotation))
+        for event in events
+        if event.device_type == cuda or event.time_range.start < end
     )
 
 
 def tally(events: Iterable[tuple[str, bool, bool]]) -> Json:
-    """Counts of (name, whether it ran on the device, whether it is a mark). The last wait is the profile's own."""
+    """Counts of (name, whether it ran on the device, whether it is a mark)."""
     kernels = memops = syncs = 0
     for name, on_device, mark in events:
         if on_device and not mark and name.startswith(("Memcpy", "Memset")):
@@ -254,7 +261,7 @@ def tally(events: Iterable[tuple[str, bool, bool]]) -> Json:
             kernels += 1
         elif not on_device and name in WAITING:
             syncs += 1
-    return {"kernels": kernels, "memops": memops, "syncs": syncs - 1}
+    return {"kernels": kernels, "memops": memops, "syncs": syncs}
 
 
 WAITING = {

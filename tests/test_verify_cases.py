@@ -27,7 +27,6 @@ def test_tally() -> None:
         ("cudaMemcpyAsync", False, False),
         ("cudaStreamSynchronize", False, False),
         ("Stream Sync", True, False),
-        ("cudaDeviceSynchronize", False, False),
     ]
     assert load(SCRIPT).tally(events) == {"kernels": 2, "memops": 2, "syncs": 1}
 
