@@ -76,6 +76,16 @@ REGIONS = {
 
                 time.time()  # cold
         """,
+    "a figure by its name": """
+        def plot_prediction(x: torch.Tensor):
+            time.time()  # cold
+
+        def _visualize(x: torch.Tensor):
+            time.time()  # cold
+
+        def plotted(x: torch.Tensor):
+            time.time()  # library
+        """,
     "no figure": """
         # matplotlib would be another way
         def show(x: torch.Tensor):
@@ -731,3 +741,23 @@ def test_what_runs_once_is_a_note() -> None:
     lines = {finding.span.line: finding.severity.value for finding in found.findings}
     assert lines.get(8) == "note", lines
     assert lines.get(12) == "warning", lines
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        ("on_train_batch_end", "warning"),
+        ("on_validation_epoch_end", "note"),
+        ("on_train_end", "note"),
+        ("_save_checkpoint", "note"),
+        ("saved", "warning"),
+        ("evaluate", "warning"),
+    ],
+)
+def test_what_runs_once_an_epoch_is_a_note(name: str, severity: str) -> None:
+    text = (
+        f"import torch\n\n\nclass Stop:\n    def {name}(self, loss: torch.Tensor):\n        return self._look(loss)\n\n"
+    )
+    text += "    def _look(self, loss):\n        return loss.sum().item()\n"
+    found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+    assert {finding.severity.value for finding in found} == {severity}

@@ -1,4 +1,4 @@
-"""Code that is never hot, whatever it does with tensors: tests, figures; and what runs once for each object."""
+"""Code that is never hot, whatever it does with tensors: tests, figures; and what runs but once, or once an epoch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from compilelint.source.walk import walk
 TEST_FILE = re.compile(r"test_\w+|\w+_test|conftest")
 TESTS = re.compile(r"^\s*def test|\b(?:import|from) (?:pytest|unittest)\b", re.MULTILINE)
 DRAWING = frozenset("matplotlib seaborn plotly bokeh altair".split())
+FIGURE = re.compile(r"_*(plot|visuali[sz]e)(_\w+)?")
+# hooks of Lightning's modules and callbacks (lightning/pytorch/core/hooks.py) but those of each batch; what saves
+SELDOM = re.compile(
+    r"on_(train|validation|test|predict|fit|sanity_check)_(epoch_)?(start|end)|on_(save|load)_checkpoint|on_exception"
+    r"|_*save(_\w+)?"
+)
 ONCE = frozenset("cached_property lru_cache cache".split())
 
 
@@ -22,7 +28,9 @@ def is_test(module: Module) -> bool:
 
 
 def draws(info: FunctionInfo) -> bool:
-    """Whether a function makes a figure: it uses a plotting library."""
+    """Whether a function makes a figure: it says so, or uses a plotting library."""
+    if FIGURE.fullmatch(info.name):
+        return True
     text = info.module.text
     if not any(name in text for name in DRAWING):
         return False
@@ -39,8 +47,11 @@ def _imports_drawing(node: ast.AST) -> bool:
     return False
 
 
-def runs_once(info: FunctionInfo) -> bool:
-    """Whether a result is kept for good: of a property for each object, of a function without parameters for all."""
+def runs_seldom(info: FunctionInfo) -> bool:
+    """Whether a function runs once an epoch or less, or its result is kept for good: a property's for each object,
+    that of a function without parameters for all."""
+    if SELDOM.fullmatch(info.name):
+        return True
     kept = {name.rpartition(".")[2] for name in info.decorators} & ONCE
     args = info.node.args
     given = args.posonlyargs + args.args + args.kwonlyargs or args.vararg or args.kwarg

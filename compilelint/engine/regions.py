@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import draws, is_test, runs_once
+from compilelint.engine.aside import draws, is_test, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
@@ -255,7 +255,7 @@ def _holds_tensor(value: object) -> bool:
 
 
 def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
-    """Functions that run once, and those all of whose known calls are gated to every N-th step, or come from such,
+    """Functions that run seldom, and those all of whose known calls are gated to every N-th step, or come from such,
     outside their step loops."""
     calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
     for summary in summaries:
@@ -263,7 +263,7 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
             if edge.callee.info is not None and edge.callee.info is not summary.info:
                 caller = None if edge.site.in_step else summary.info
                 calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
-    rare: set[FunctionInfo | None] = {s.info for s in summaries if s.info is not None and runs_once(s.info)}
+    rare: set[FunctionInfo | None] = {s.info for s in summaries if s.info is not None and runs_seldom(s.info)}
     changed = True
     while changed:
         changed = False
