@@ -89,6 +89,8 @@ class Body:
                         raise NotDense  # a name stands for one expression
                     self.inlined[name] = value
                 else:
+                    if any(name in names_in(each) for each in self.inlined.values()):
+                        raise NotDense  # what it stands for is another tensor from here on
                     if _is_bool(value, self.ctx):
                         self.masks[name] = value
                     self.kept.append(statement)
@@ -213,7 +215,7 @@ class Whole:
             case ast.Name(id=name) if name in self.body.inlined:
                 return self._rows(self.body.inlined[name], outermost)
             case ast.Subscript(value=base, slice=index) if self._selects(index):
-                if self._rows(base) is not None:
+                if self._inside(base):
                     raise NotDense
                 return base
             case ast.Call(
@@ -246,9 +248,14 @@ class Whole:
                 return None if inner is None else ast.UnaryOp(op, inner)
             case ast.Call(func=func, args=args, keywords=keywords):
                 return self._call(node, func, args, keywords, outermost)
-        if self._inside(node):
+        if self._inside(node) or self._is_packed(node):
             raise NotDense
         return None
+
+    def _is_packed(self, node: ast.expr) -> bool:
+        """Whether an expression is, or holds, a tensor that may be as long as the rows that were picked."""
+        tensors = (tensor_of(self.body.ctx.value(n)) for n in ast.walk(node) if isinstance(n, ast.Name))
+        return any(tensor is not None and tensor.rank != 0 for tensor in tensors)
 
     def _call(
         self, node: ast.Call, func: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], outermost: bool

@@ -50,6 +50,7 @@ from compilelint.sdk import (
     on_device,
     read_kind,
     stack_items,
+    tensor_of,
 )
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ def stacked(event: Event, ctx: Context) -> Fix | None:
             return None
 
     held = ctx.value(holder)
+    if isinstance(node, ast.ListComp) and not isinstance(held, Seq):
+        return _whole(node, holder, ctx)
     if isinstance(held, Seq) and held.kind not in ("list", "tuple"):
         return None  # a set or a generator can't be stacked
     full = isinstance(held, Map | Seq) and bool(held.items)
@@ -168,3 +171,16 @@ def stacked(event: Event, ctx: Context) -> Fix | None:
 
     why = "the tensors must have one shape, and are read in their common type"
     return Fix("Read them with one stacked copy", Applicability.UNSAFE, build, why)
+
+
+def _whole(node: ast.expr, holder: ast.Name, ctx: Context) -> Fix | None:
+    """A read of each element of a tensor: of the tensor. What may be one, or a list, is left as it is."""
+    tensor = tensor_of(ctx.value(holder))
+    if tensor is None or tensor.rank not in (1, None):
+        return None
+
+    def build(rw: Rewriter) -> None:
+        rw.replace(node, f"{holder.id}.tolist()")
+
+    why = "the tensor must have one dimension, and is read in its own type"
+    return Fix("Read the tensor with one copy", Applicability.UNSAFE, build, why)

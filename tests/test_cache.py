@@ -20,6 +20,7 @@ from compilelint.config import Settings
 from compilelint.outcome import Outcome
 from compilelint.registry import HEADINGS
 from compilelint.source.layout import Layout
+from compilelint.source.templates import Templates
 
 MODEL = """
 import torch
@@ -312,3 +313,22 @@ def test_folders_do_not_share_one(project: Path, settings: Settings, monkeypatch
     assert opened is not None
     opened.close()
     assert len(list((settings.cache or Path()).glob("*.sqlite"))) == 2
+
+
+def test_names_of_any_bytes(project: Path, settings: Settings) -> None:
+    (project / os.fsdecode(b"odd\xff.py")).write_text(READS, encoding="utf-8")
+    assert ("tools.py", 5) in lines(api.check([project], settings))
+    assert ("tools.py", 5) in lines(api.check([project], settings))
+
+
+def test_databases_of_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "mine.sqlite").touch()
+    assert clean(tmp_path) == 0
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_named_pipe_beside_a_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.py")
+    (tmp_path / "b.py").write_text("# automatically generated from c.py\n", encoding="utf-8")
+    assert Templates().named_in(tmp_path) == {"c.py"}

@@ -513,3 +513,8 @@ def test_folders_without_an_init_are_packages(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     found = api.check([Path(named)], replace(Settings(), roots=("acme.model:f",))).findings
     assert [(f.span.path, f.span.line, f.region.kind) for f in found] == [("acme/vision/ops.py", 5, "compiled")]
+
+
+@pytest.mark.parametrize("call", ["randint(high=3, size=(2,))", "full(size=(2,), fill_value=1)", "randint()", "full()"])
+def test_factories_by_keyword(call: str) -> None:
+    assert not analyse_text(f"import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.{call}\n").errors

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
 
 from compilelint import api
 from compilelint.config import Settings
@@ -144,3 +148,36 @@ def test_a_row_name_that_is_built_up_is_not_worked_on_whole(tmp_path: Path) -> N
     path.write_text(text, encoding="utf-8")
     result = api.fix([path], Settings(unsafe_fixes=True))
     assert not result.errors
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = x[mask]\n    y = y * 2\n    out[mask] = y + x[mask]",
+        "y = x[mask].cumsum(0)\n    out[mask] = y * x[mask]",
+        "w = torch.arange(int(mask.sum()))\n    out[mask] = w * x[mask]",
+        "y = x[mask]\n    y = y * 2\n    out[mask] = out[mask] * y",
+        "y = x[mask]\n    x = x * 3\n    out[mask] = y + 1",
+    ],
+)
+def test_what_is_as_long_as_the_picked_rows_is_not_mixed_with_all_rows(tmp_path: Path, body: str) -> None:
+    text = (
+        f"import torch\n\n\ndef f(x: torch.Tensor, out: torch.Tensor):\n    mask = x > 0\n    {body}\n    return out\n"
+    )
+    path = tmp_path / "m.py"
+    path.write_text(text, encoding="utf-8")
+    api.fix([path], Settings(unsafe_fixes=True), apply=True)
+    x = torch.tensor([1.0, -2.0, 3.0, 4.0, -5.0])
+    results = []
+    for code in (text, path.read_text(encoding="utf-8")):
+        space: dict[str, Any] = {}
+        exec(compile(code, "m.py", "exec"), space)
+        results.append(space["f"](x.clone(), torch.zeros(5)))
+    assert torch.equal(*results)
+
+
+def test_a_tensor_is_not_stacked_as_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return [float(v) for v in x]\n", encoding="utf-8")
+    api.fix([path], Settings(unsafe_fixes=True), apply=True)
+    assert path.read_text(encoding="utf-8").endswith("    return x.tolist()\n")

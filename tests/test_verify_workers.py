@@ -108,7 +108,7 @@ def test_a_signal_to_verify_ends_the_worker(project: Path, number: signal.Signal
         time.sleep(0.1)
     worker = int(started.read_text(encoding="utf-8"))
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}[number]
     for _ in range(50):
         if not running(worker):

@@ -8,6 +8,7 @@ plug-ins, the settings that matter, the names and contents of the part's own fil
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -30,6 +31,7 @@ from compilelint.source.templates import Templates
 
 __all__ = ["Cache", "clean", "folder"]
 
+OURS = re.compile(r"[0-9a-f]{32}\.sqlite")
 VARIABLE = "COMPILELINT_CACHE_DIR"
 
 
@@ -48,7 +50,8 @@ def folder() -> Path:
 
 def clean(place: Path) -> int:
     """Removes the caches of all projects; how many there were."""
-    files = [path for path in place.glob("*.sqlite") if path.is_file()] if place.is_dir() else []
+    found = place.glob("*.sqlite") if place.is_dir() else ()
+    files = [path for path in found if path.is_file() and OURS.fullmatch(path.name)]
     for path in files:
         path.unlink(missing_ok=True)
     if place.is_dir() and not any(place.iterdir()):
@@ -95,7 +98,7 @@ class Cache:
                 if self._holds(rows.reads_of(data)):
                     found[keys[key]] = rows.outcome_of(data)
                     used.append(key)
-            except (ValueError, TypeError, KeyError, AttributeError):  # not what we wrote: made anew
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not what we wrote
                 continue
         self._store.keep({}, used, {})
         return found
@@ -112,7 +115,8 @@ class Cache:
         self._store.close()
 
     def _key(self, part: tuple[Path, ...]) -> str:
-        own = "\n".join(f"{path}\t{self._contents.of(path)}" for path in part)
+        named = self._layout.names
+        own = "\n".join(f"{path}\t{named.get(path)}\t{self._contents.of(path)}" for path in part)
         return digest(f"{self._environment}\n{own}".encode("utf-8", "surrogatepass"))
 
     def _holds(self, reads: Reads) -> bool:

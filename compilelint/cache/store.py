@@ -47,7 +47,7 @@ class Store:
 
     def files(self) -> dict[str, tuple[str, str]]:
         """Path → (stamp, digest)."""
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.Error, ValueError):
             return {path: (stamp, digest) for path, stamp, digest in self._database.execute("SELECT * FROM files")}
         return {}
 
@@ -64,7 +64,7 @@ class Store:
     def keep(self, values: Mapping[str, str], used: Iterable[str], files: Mapping[str, tuple[str, str]]) -> None:
         """Adds values and files, and notes which values were used; those unused for long go. What fails is left."""
         today = int(time.time()) // _DAY
-        with contextlib.suppress(sqlite3.Error), self._database as database:
+        with contextlib.suppress(sqlite3.Error, UnicodeError), self._database as database:  # names may be any bytes
             database.executemany(
                 "INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", [(key, today, value) for key, value in values.items()]
             )

@@ -242,7 +242,7 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
     elif last in ("zeros", "ones", "empty", "rand", "randn"):
         rank = tensors.rank_of_size(arguments)
     elif last in ("full", "randint"):
-        rank = _rank_in(arguments, 0 if last == "full" else len(arguments.args) - 1)
+        rank = _rank_in(arguments, 0 if last == "full" else max(0, len(arguments.args) - 1))
     pinned = arguments.kwargs.get("pin_memory")
     return Tensor(
         device, dtype, rank, constant=constant, pinned=isinstance(pinned, Const) and bool(pinned.value),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -26,10 +27,9 @@ class Templates:
 
 def _named_in(folder: Path) -> frozenset[str]:
     found: set[str] = set()
-    try:
-        for path in folder.glob("*.py"):
-            with path.open("rb") as file:
-                found.update(match.decode() for match in _GENERATED.findall(file.read(1500)))
-    except OSError:
-        return frozenset()
+    for path in sorted(folder.glob("*.py")):
+        with contextlib.suppress(OSError):
+            if path.is_file():  # to open a named pipe would wait for ever
+                with path.open("rb") as file:
+                    found.update(match.decode() for match in _GENERATED.findall(file.read(1500)))
     return frozenset(found)
