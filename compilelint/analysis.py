@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
+from compilelint.engine.aside import is_cached
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, Branch, Call, Event, Site
 from compilelint.engine.regions import Regions
@@ -399,11 +400,6 @@ def without_callers(summaries: Iterable[Summary]) -> set[Summary]:
         and summary.info.name.startswith("_")
         and not summary.info.name.endswith("__")
     }
-
-
-def is_cached(info: FunctionInfo) -> bool:
-    """Whether a function is wrapped by functools.lru_cache or cache."""
-    return any(name.rpartition(".")[2] in ("lru_cache", "cache") for name in info.decorators)
 
 
 def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect]) -> Span:

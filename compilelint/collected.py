@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Map, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import alike
+from compilelint.idioms import alike, used_after
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
@@ -199,7 +199,7 @@ def stack_items(event: Event, ctx: Context) -> Fix | None:
     changed = any(isinstance(n, ast.Name) and n.id == source and n is not holder for n in ast.walk(inner))
     if not reads or None in reads.values() or changed or _bound_again(inner, {key, value}):
         return None
-    if isinstance(inner, ast.For) and _used_after(value, inner, ctx):
+    if isinstance(inner, ast.For) and used_after(value, inner, ctx.function):
         return None
     full = isinstance(held := ctx.value(holder), Map) and bool(held.items)
 
@@ -226,13 +226,6 @@ def _read_around(use: ast.Name, ctx: Context) -> ast.expr | None:
 def _bound_again(inner: ast.AST, names: set[str]) -> bool:
     stores = [n.id for n in ast.walk(inner) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     return any(stores.count(name) > 1 for name in names)
-
-
-def _used_after(name: str, loop: ast.For, ctx: Context) -> bool:
-    end = loop.end_lineno or loop.lineno
-    return ctx.function is None or any(
-        isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(ctx.function)
-    )
 
 
 def read_schedule(event: Event, ctx: Context) -> Fix | None:
@@ -262,9 +255,7 @@ def read_schedule(event: Event, ctx: Context) -> Fix | None:
     reads = {use: whole for use in uses if (whole := _whole_read(use, ctx)) is not None}
     if not reads or any(not isinstance(use.ctx, ast.Load) for use in uses):
         return None
-    alone = len(reads) == len(uses) and not any(
-        isinstance(n, ast.Name) and n.id == name and n.lineno > (loop.end_lineno or 0) for n in ast.walk(function)
-    )
+    alone = len(reads) == len(uses) and not used_after(name, loop, function)
 
     def build(rw: Rewriter) -> None:
         listed = f"{rw.code(schedule)}.tolist()"

@@ -61,6 +61,24 @@ def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
+def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool:
+    """Whether a name stands behind a statement in its function; taken for granted where that is not known."""
+    end = statement.end_lineno or statement.lineno
+    return function is None or any(
+        isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(function)
+    )
+
+
+def is_elif(owner: ast.If, ctx: Context) -> bool:
+    parent = ctx.parent(owner)
+    return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset
+
+
+def is_detached(node: ast.expr) -> bool:
+    """`t.detach()`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
+
+
 def read_kind(event: Event, ctx: Context) -> ReadKind:
     """Whose a host read of a device value is: one of many in a comprehension or over a dict, a metric, or neither."""
     comprehension = enclosing(event, ctx, *COMPREHENSIONS)

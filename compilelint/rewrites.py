@@ -15,7 +15,7 @@ from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
 from compilelint.guarded import guarded
-from compilelint.idioms import alike, is_host_number, names_in, target_names
+from compilelint.idioms import alike, is_elif, is_host_number, names_in, target_names, used_after
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.stopped import ask_every_few
@@ -73,7 +73,7 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
         static, dynamic = _split(owner.test, ctx)
         error = owner.body[0].exc
         message = error.args[0] if isinstance(error, ast.Call) and error.args else error
-        if _is_elif(owner, ctx):
+        if is_elif(owner, ctx):
             return None
     else:
         return None
@@ -122,7 +122,7 @@ def run_all_rounds(event: Branch, ctx: Context) -> Fix | None:
     carried = [name for name in dict.fromkeys(name for name, _ in assigned) if _outlives(name, loop, ctx)]
     values = [value for name, value in assigned if name in carried]
     rounds = [node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)]
-    if not carried or len(carried) != len(values) or any(_used_after(name, loop, ctx) for name in rounds):
+    if not carried or len(carried) != len(values) or any(used_after(name, loop, ctx.function) for name in rounds):
         return None
     if not all(_known_before(name, loop, ctx) for name in carried) or not _selectable(values, ctx):
         return None
@@ -166,13 +166,8 @@ def _outlives(name: str, loop: ast.For, ctx: Context) -> bool:
     """Whether a name assigned in a loop is read after it, or in the next round before it is assigned."""
     inside = [n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
     store = min((n.lineno for n in inside if isinstance(n.ctx, ast.Store)), default=0)
-    return _used_after(name, loop, ctx) or any(isinstance(n.ctx, ast.Load) and n.lineno <= store for n in inside)
-
-
-def _used_after(name: str, loop: ast.For, ctx: Context) -> bool:
-    end = loop.end_lineno or loop.lineno
-    return ctx.function is None or any(
-        isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(ctx.function)
+    return used_after(name, loop, ctx.function) or any(
+        isinstance(n.ctx, ast.Load) and n.lineno <= store for n in inside
     )
 
 
@@ -318,7 +313,7 @@ def select_instead(event: Branch, ctx: Context) -> Fix | None:
     owner = event.owner
     if isinstance(owner, ast.IfExp):
         return _select_expression(owner, ctx) or _select_numbers(event, ctx)
-    if not isinstance(owner, ast.If) or _is_elif(owner, ctx) or event.statement is not owner:
+    if not isinstance(owner, ast.If) or is_elif(owner, ctx) or event.statement is not owner:
         return None
     return (
         _unconditional(owner, ctx)
@@ -793,11 +788,6 @@ def _used_outside(name: str, owner: ast.If, ctx: Context) -> bool:
     return ctx.function is None or any(
         isinstance(node, ast.Name) and node.id == name and id(node) not in inside for node in ast.walk(ctx.function)
     )
-
-
-def _is_elif(owner: ast.If, ctx: Context) -> bool:
-    parent = ctx.parent(owner)
-    return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset
 
 
 def _next_statement(owner: ast.stmt, ctx: Context) -> ast.stmt | None:

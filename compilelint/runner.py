@@ -24,11 +24,11 @@ from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_
 from compilelint.outcome import Outcome, Reads
 from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
-from compilelint.source.files import digest, mentions_torch
+from compilelint.source.files import mentions_torch
 from compilelint.source.installed import Installed, followed
 from compilelint.source.layout import Layout
 from compilelint.source.parsed import Parsed
-from compilelint.source.project import SourceError, decode, parse, read_bytes
+from compilelint.source.project import SourceError, decode, noted_bytes, parse
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -126,10 +126,7 @@ def unreadable(path: Path, text: str | None = None, reads: Reads | None = None) 
     files = reads.files if reads is not None else {}
     try:
         if text is None:
-            files[path] = ""
-            data = read_bytes(path)
-            files[path] = digest(data)
-            text = decode(data)
+            text = decode(noted_bytes(path, files))
         parse(text, str(path))
     except SourceError as error:
         return unreadable_finding(str(path), error)

@@ -15,7 +15,7 @@ from compilelint.breaks import words
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import is_host_number, is_number, names_in
+from compilelint.idioms import is_detached, is_host_number, is_number, names_in
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -192,7 +192,7 @@ def keep_zero_dim(event: Call | Convert, ctx: Context) -> Fix | None:
     if not uses.take_tensor(node) or (uses.stored and not ctx.compiled):
         return None
     tensor = tensor_of(ctx.value(read))
-    leaf = (tensor is not None and tensor.dtype in ("int", "bool")) or _is_detached(read) or no_grad(node, ctx)
+    leaf = (tensor is not None and tensor.dtype in ("int", "bool")) or is_detached(read) or no_grad(node, ctx)
 
     def build(rw: Rewriter) -> None:
         rw.replace(node, rw.code(read) if leaf else f"{rw.operand(read)}.detach()")
@@ -221,10 +221,6 @@ def _read(event: Call | Convert, ctx: Context) -> ast.expr | None:
 def _is_row(node: ast.expr) -> bool:
     """`t[0]`, of which nothing is known: it may have a dimension of one."""
     return isinstance(node, ast.Subscript)
-
-
-def _is_detached(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
 
 
 def no_grad(node: ast.AST, ctx: Context) -> bool:

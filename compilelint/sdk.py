@@ -62,7 +62,6 @@ from compilelint.engine.events import (
 )
 from compilelint.engine.values import (
     BATCH,
-    DRAWN,
     ITERATED,
     NONE,
     UNKNOWN,
@@ -83,6 +82,7 @@ from compilelint.engine.values import (
     Unknown,
     Value,
     data_dependent,
+    is_drawn,
     on_device,
     options,
     tensor_of,
@@ -100,6 +100,7 @@ from compilelint.idioms import (
     flag,
     in_step,
     index_parts,
+    is_detached,
     is_host_number,
     is_made_here,
     is_non_blocking,
@@ -115,7 +116,7 @@ from compilelint.idioms import (
 )
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.masked import first_match, keep_shape
-from compilelint.pertensor import Each, Lists, comprehension_of, is_place, is_tensor_place, loop_of
+from compilelint.pertensor import Each, Lists, comprehension_of, is_tensor_place, loop_of
 from compilelint.rewrites import (
     assert_on_device,
     index_instead,
@@ -135,7 +136,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH",
-    "DRAWN",
     "ITERATED",
     "NONE",
     "UNKNOWN",
@@ -211,13 +211,14 @@ __all__ = [
     "index_instead",
     "index_parts",
     "is_asked_of_all",
+    "is_detached",
+    "is_drawn",
     "is_given",
     "is_host_number",
     "is_input",
     "is_made_here",
     "is_non_blocking",
     "is_number",
-    "is_place",
     "is_reported",
     "is_tensor_place",
     "keep_shape",

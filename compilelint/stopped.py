@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, Namespace, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import is_number, target_names
+from compilelint.idioms import is_number, target_names, used_after
 from compilelint.unconditional import vanishes
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def ask_every_few(
     if isinstance(loop, ast.For):
         bound |= target_names(loop.target)
     after = bound - {name for name, _ in counters}
-    if not lists or any(_used_after(name, loop, function) for name in after) or not all(map(_is_quiet(ctx), body)):
+    if not lists or any(used_after(name, loop, function) for name in after) or not all(map(_is_quiet(ctx), body)):
         return None
     if any(_times_used(name, loop) != 1 for name in lists):
         return None
@@ -79,7 +79,7 @@ def ask_every_few(
         undo += [
             f"{name} -= {surplus}" + (f" * {by}" if by != "1" else "")
             for name, by in sorted(counters)
-            if _used_after(name, loop, function)
+            if used_after(name, loop, function)
         ]
         lines = "\n    ".join(undo)
         rw.insert_after(
@@ -123,11 +123,6 @@ def _is_quiet(ctx: Context) -> Callable[[ast.stmt], bool]:
 
 def _times_used(name: str, loop: ast.AST) -> int:
     return sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(loop))
-
-
-def _used_after(name: str, loop: ast.stmt, function: ast.AST) -> bool:
-    end = loop.end_lineno or loop.lineno
-    return any(isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(function))
 
 
 def over_the_mask(event: Event, ctx: Context) -> Fix | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import Const, Device, External, Namespace, Tensor, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import alike, is_number, names_in, target_names
+from compilelint.idioms import alike, is_elif, is_number, names_in, target_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def run_always(event: Branch, ctx: Context) -> Fix | None:
     owner = event.owner
     if isinstance(owner, ast.IfExp):
         return divide_always(owner, ctx)
-    if not isinstance(owner, ast.If) or event.statement is not owner or ctx.function is None or _is_elif(owner, ctx):
+    if not isinstance(owner, ast.If) or event.statement is not owner or ctx.function is None or is_elif(owner, ctx):
         return None
     return scale_always(owner, ctx) or add_always(owner, ctx) or divide_always(owner, ctx) or mask_always(owner, ctx)
 
@@ -541,11 +541,6 @@ def _is_torch(node: ast.expr, ctx: Context) -> bool:
 
 def _uses(name: str, function: ast.AST) -> list[ast.Name]:
     return [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-
-
-def _is_elif(owner: ast.If, ctx: Context) -> bool:
-    parent = ctx.parent(owner)
-    return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset
 
 
 def _in_loop(node: ast.AST, ctx: Context) -> bool:

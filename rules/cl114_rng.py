@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compilelint.sdk import (
-    DRAWN,
     Applicability,
     Branch,
     Call,
@@ -41,8 +40,8 @@ from compilelint.sdk import (
     Report,
     Rule,
     Scalar,
-    Value,
     cost,
+    is_drawn,
     seed_before_call,
     words,
 )
@@ -112,11 +111,6 @@ def passed(event: Call, ctx: Context) -> Iterator[Report]:
             because=generator,
             hint="draw outside the compiled region, or from the default generator",
         )
-
-
-def is_drawn(value: Value) -> bool:
-    """Whether a number comes from Python's generator: traced where a graph can take it as an input."""
-    return value.origin is not None and any(link.why == DRAWN for link in value.origin.chain())
 
 
 @rule.on(Branch)

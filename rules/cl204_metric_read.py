@@ -55,6 +55,7 @@ from compilelint.sdk import (
     Rule,
     Value,
     collect_in_loop,
+    is_detached,
     is_host_number,
     names_in,
     on_device,
@@ -159,10 +160,6 @@ def read_in(node: ast.Call) -> ast.expr | None:
         case ast.Call(func=ast.Name(id="float"), args=[read], keywords=[]):
             return read
     return None
-
-
-def is_detached(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"
 
 
 def extreme_of(statement: ast.stmt, node: ast.AST) -> str | None:

@@ -7,9 +7,9 @@ plug-ins, the settings that matter, the names and contents of the part's own fil
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import shutil
 import sqlite3
 import sys
 from collections.abc import Iterable, Mapping
@@ -54,14 +54,14 @@ def clean(place: Path) -> int:
     files = [path for path in found if path.is_file() and OURS.fullmatch(path.name)]
     for path in files:
         path.unlink(missing_ok=True)
-    if place.is_dir() and not any(place.iterdir()):
-        shutil.rmtree(place, ignore_errors=True)
+    with contextlib.suppress(OSError):  # something of others is left in it
+        place.rmdir()
     return len(files)
 
 
 @dataclass(slots=True)
 class Cache:
-    """The cache of the runs in one working folder. `found` and `lost`: parts that were, and were not, in it."""
+    """The cache of the runs in one working folder."""
 
     _store: Store
     _contents: Contents

@@ -17,7 +17,6 @@ SELDOM = re.compile(
     r"on_(train|validation|test|predict|fit|sanity_check)_(epoch_)?(start|end)|on_(save|load)_checkpoint|on_exception"
     r"|_*save(_\w+)?"
 )
-ONCE = frozenset("cached_property lru_cache cache".split())
 
 
 def is_test(module: Module) -> bool:
@@ -52,7 +51,15 @@ def runs_seldom(info: FunctionInfo) -> bool:
     that of a function without parameters for all."""
     if SELDOM.fullmatch(info.name):
         return True
-    kept = {name.rpartition(".")[2] for name in info.decorators} & ONCE
     args = info.node.args
     given = args.posonlyargs + args.args + args.kwonlyargs or args.vararg or args.kwarg
-    return "cached_property" in kept or bool(kept and not given)
+    return _wrapped_by(info, "cached_property") or (is_cached(info) and not given)
+
+
+def is_cached(info: FunctionInfo) -> bool:
+    """Whether a function is wrapped by functools.lru_cache or cache."""
+    return _wrapped_by(info, "lru_cache", "cache")
+
+
+def _wrapped_by(info: FunctionInfo, *names: str) -> bool:
+    return any(decorator.rpartition(".")[2] in names for decorator in info.decorators)

@@ -14,7 +14,6 @@ from compilelint.engine.frame import Env
 from compilelint.engine.narrow import Narrowing, narrow
 from compilelint.engine.values import (
     BATCH,
-    DRAWN,
     NEVER,
     NONE,
     OUTPUT,
@@ -35,6 +34,7 @@ from compilelint.engine.values import (
     Union,
     Unknown,
     Value,
+    is_drawn,
     join,
     join_all,
     options,
@@ -506,7 +506,7 @@ class Expressions(Calls):
     def tested(self, value: Value, node: ast.AST, kind: str, owner: ast.AST) -> None:
         """Python asks for the truth of a value: tell where that reads a tensor."""
         if self._testable(value):
-            self.waited = self.waited or not _is_drawn(value)
+            self.waited = self.waited or not is_drawn(value)
             if self.wants(Branch):
                 self.emit(Branch(node, self.site, self.statement, value, kind, owner))
 
@@ -579,11 +579,6 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             return True
         return isinstance(value, Union) and any(isinstance(v, Tensor) for v in value.options)
-
-
-def _is_drawn(value: Value) -> bool:
-    """Whether a number comes from Python's generator, not from a tensor."""
-    return any(link.why == DRAWN for link in value.origin.chain()) if value.origin is not None else False
 
 
 _SYMBOLS: dict[type[ast.cmpop], str] = {

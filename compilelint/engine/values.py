@@ -243,6 +243,11 @@ def declared(value: Value) -> Value:
     return Union(value.options, True, origin=value.origin) if isinstance(value, Union) else value
 
 
+def is_drawn(value: Value) -> bool:
+    """Whether a number comes from Python's generator: a graph can take it as an input."""
+    return value.origin is not None and any(link.why == DRAWN for link in value.origin.chain())
+
+
 def tensor_of(value: Value) -> Tensor | None:
     """The tensor that `value` certainly is, else None.
 

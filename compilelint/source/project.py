@@ -40,6 +40,14 @@ def read_bytes(path: Path) -> bytes:
         raise SourceError(f"can't be read: {error.strerror}") from None
 
 
+def noted_bytes(path: Path, read: dict[Path, str]) -> bytes:
+    """The bytes of a file, which `read` gets the digest of, or "" where there are none. Raises SourceError."""
+    read[path] = ""
+    data = read_bytes(path)
+    read[path] = digest(data)
+    return data
+
+
 def read_text(path: Path) -> str:
     """The decoded text of a file as it is on disk (PEP 263, BOM dropped), newlines untranslated. Raises SourceError."""
     return decode(read_bytes(path))
@@ -125,7 +133,7 @@ class Project:
             if path in self._texts:
                 text = self._texts[path]
             else:
-                data = self._bytes(path)
+                data = noted_bytes(path, self.read)
                 if (known := self._parsed.take(path, name, self.read[path])) is not None:
                     return known
                 text = decode(data)
@@ -135,12 +143,6 @@ class Project:
         except RecursionError:
             self.errors[path] = SourceError("nested too deeply to be analysed")
         return None
-
-    def _bytes(self, path: Path) -> bytes:
-        self.read[path] = ""
-        data = read_bytes(path)
-        self.read[path] = digest(data)
-        return data
 
     def find(self, name: str) -> Module | None:
         """The module of that import name in the project or, where followed, installed; None for what lies outside."""
