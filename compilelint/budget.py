@@ -6,8 +6,6 @@ A site is known by its file, function and source text, not by its line: code tha
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
+from compilelint.fix.write import write_text
 from compilelint.runtime.trace import run
 from compilelint.runtime.trace.record import Break, Event, Graph, Recompile, Record, Sync, Work
 
@@ -320,13 +319,7 @@ def _read(place: Path) -> dict[str, Any]:
 
 
 def _write(place: Path, targets: dict[str, Any]) -> None:
-    """In one step."""
-    text = json.dumps({"version": 1, "targets": dict(sorted(targets.items()))}, indent=1) + "\n"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(place)
+        write_text(place, json.dumps({"version": 1, "targets": dict(sorted(targets.items()))}, indent=1) + "\n")
     except OSError as error:
         raise UsageProblem(f"{place}: can't be written: {error.strerror}") from None

@@ -69,6 +69,14 @@ def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool
     )
 
 
+def used_outside(name: str, statement: ast.AST, function: ast.AST | None) -> bool:
+    """Whether a name stands elsewhere in its function than in a statement; taken for granted as above."""
+    inside = set(map(id, ast.walk(statement)))
+    return function is None or any(
+        isinstance(n, ast.Name) and n.id == name and id(n) not in inside for n in ast.walk(function)
+    )
+
+
 def is_elif(owner: ast.If, ctx: Context) -> bool:
     parent = ctx.parent(owner)
     return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset

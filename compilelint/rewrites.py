@@ -15,7 +15,7 @@ from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
 from compilelint.guarded import guarded
-from compilelint.idioms import alike, is_elif, is_host_number, names_in, target_names, used_after
+from compilelint.idioms import alike, is_elif, is_host_number, names_in, target_names, used_after, used_outside
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.stopped import ask_every_few
@@ -407,7 +407,7 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
     local = [name for name, _ in then if name not in selected]
     if not selected or len({n for n, _ in then}) != len(then) or (other and [n for n, _ in other] != selected):
         return None
-    if any(_used_outside(name, owner, ctx) for name in local):
+    if any(used_outside(name, owner, ctx.function) for name in local):
         return None
     values = [value for name, value in (*then, *other) if name in selected]
     if not _selectable(values, ctx) or (other and local):
@@ -781,13 +781,6 @@ def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
         for node in (ast.walk(ctx.function) if ctx.function is not None else ())
         if isinstance(node, ast.Assign) and node.lineno < line and name in target_names(node)
     ]
-
-
-def _used_outside(name: str, owner: ast.If, ctx: Context) -> bool:
-    inside = set(map(id, ast.walk(owner)))
-    return ctx.function is None or any(
-        isinstance(node, ast.Name) and node.id == name and id(node) not in inside for node in ast.walk(ctx.function)
-    )
 
 
 def _next_statement(owner: ast.stmt, ctx: Context) -> ast.stmt | None:

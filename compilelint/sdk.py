@@ -113,6 +113,7 @@ from compilelint.idioms import (
     on_host,
     read_kind,
     target_names,
+    used_outside,
 )
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.masked import first_match, keep_shape
@@ -259,6 +260,7 @@ __all__ = [
     "tensor_of",
     "trace_autograd",
     "traces_autograd",
+    "used_outside",
     "walk",
     "without_none",
     "words",

@@ -58,6 +58,7 @@ from compilelint.sdk import (
     names_in,
     on_device,
     tensor_of,
+    used_outside,
 )
 
 if TYPE_CHECKING:
@@ -184,7 +185,9 @@ def of_all(event: LoopEnd, ctx: Context) -> Iterator[Report]:
     each, body = found
     named: dict[str, ast.expr] = {}
     match body:
-        case [ast.Assign(targets=[ast.Name(id=name)], value=value), last] if not used_elsewhere(name, event.node, ctx):
+        case [ast.Assign(targets=[ast.Name(id=name)], value=value), last] if not used_outside(
+            name, event.node, ctx.function
+        ):
             named[name] = value
         case [last]:
             pass
@@ -222,13 +225,6 @@ def reported(node: ast.expr, reduced: Reduced, build: object, ctx: Context) -> I
     fix = Fix("Reduce all tensors at once", Applicability.UNSAFE, build, why)
     hint = f"{function} takes the whole list in one kernel or a few"
     yield Report(node, message, because=ctx.value(reduced.place), hint=hint, severity=Severity.NOTE, fix=fix)
-
-
-def used_elsewhere(name: str, loop: ast.AST, ctx: Context) -> bool:
-    if ctx.function is None:
-        return True
-    inside = {id(n) for n in ast.walk(loop)}
-    return any(isinstance(n, ast.Name) and n.id == name and id(n) not in inside for n in ast.walk(ctx.function))
 
 
 def scaled(node: ast.expr, each: Each, ctx: Context) -> tuple[ast.expr | None, ast.expr]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compilelint.fix.errors import WriteError
-from compilelint.fix.write import read_source, write_source
+from compilelint.fix.write import read_source, write_source, write_text
 
 
 def test_bytes_survive(tmp_path: Path) -> None:
@@ -101,3 +101,21 @@ def test_a_failure_while_writing_leaves_the_file(tmp_path: Path, monkeypatch: py
     with pytest.raises(WriteError, match="No space left"):
         write_source(source, "x = 2\n")
     assert path.read_bytes() == b"x = 1\n" and os.listdir(tmp_path) == ["f.py"]
+
+
+def test_a_text_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    write_text(path, "é\n")
+    assert path.read_bytes() == "é\n".encode()
+    path.chmod(0o600)
+    write_text(path, "other\n")
+    assert path.read_text(encoding="utf-8") == "other\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_text_that_cannot_take_its_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        write_text(tmp_path / "folder", "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

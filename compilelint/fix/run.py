@@ -18,7 +18,7 @@ from compilelint.fix.fixpoint import (
     fix_texts,
     refuse_none,
 )
-from compilelint.fix.write import Source, read_source, write_source
+from compilelint.fix.write import Source, read_source, write_source, write_text
 
 Attempt = Callable[[Refuse], dict[str, FixedText]]  # fixes all texts but for what is refused
 Prove = Callable[[Attempt], dict[str, FixedText]]  # makes attempts, and gives the one to keep
@@ -148,7 +148,7 @@ def add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> N
             file = FileFix(path.as_posix(), before, text)
             if apply and file.changed:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+                write_text(path, text)
                 file.written = True
         except (OSError, UnicodeError) as error:
             result.failures.append(f"{path}: can't be written: {error}")

@@ -70,13 +70,25 @@ def write_source(source: Source, text: str) -> None:
         raise WriteError(f"{source.path}: can't be written: {error.strerror or error}") from None
 
 
+def write_text(path: Path, text: str) -> None:
+    """Make a file, which may be new, hold a text in one step, as UTF-8. Permissions are kept. Raises OSError."""
+    temporary = _write_beside(path, text.encode("utf-8"), path.stat() if path.is_file() else None)
+    try:
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
 def _refuse_changed(source: Source, target: Path) -> None:
     if target.read_bytes() != source.data:
         raise WriteError(f"{source.path}: changed since it was read; not written")
 
 
-def _write_beside(target: Path, data: bytes, status: os.stat_result) -> Path:
-    """A temporary file in the target's folder with its content, owner and permissions, safely on disk."""
+def _write_beside(target: Path, data: bytes, status: os.stat_result | None) -> Path:
+    """A temporary file in the target's folder with its content, owner and permissions, safely on disk; `status` None
+    is that of a new file."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
     try:
@@ -84,14 +96,21 @@ def _write_beside(target: Path, data: bytes, status: os.stat_result) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if hasattr(os, "chown"):
+        if status is not None and hasattr(os, "chown"):
             with contextlib.suppress(OSError):  # only the superuser may give a file away
                 os.chown(temporary, status.st_uid, status.st_gid)
-        temporary.chmod(stat.S_IMODE(status.st_mode))
+        temporary.chmod(stat.S_IMODE(status.st_mode) if status is not None else _new_mode())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
+
+
+def _new_mode() -> int:
+    """The permissions that a new file gets; to ask for the umask is to set it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:
