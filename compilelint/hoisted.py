@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
 from compilelint.finding import Applicability
-from compilelint.idioms import names_in
+from compilelint.idioms import names_in, top_level
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call
@@ -37,7 +37,7 @@ def ask_once(event: Call, ctx: Context) -> Fix | None:
     """`os.cpu_count()` in a function → a constant of the module, where the arguments are constants."""
     from compilelint.sdk import Fix
 
-    call, top = event.node, _top(event.statement, ctx)
+    call, top = event.node, top_level(event.statement, ctx)
     if event.target not in STEADY or not isinstance(call, ast.Call) or event.discarded or top is None:
         return None
     if not all(isinstance(a, ast.Constant) for a in (*call.args, *(k.value for k in call.keywords))):
@@ -85,7 +85,7 @@ def trace_autograd(event: Call, ctx: Context) -> Fix | None:
     """`torch.autograd.grad` in compiled code: Dynamo traces it where it is told to, from torch 2.13."""
     from compilelint.sdk import Fix
 
-    top = _top(event.statement, ctx)
+    top = top_level(event.statement, ctx)
     if event.target != "torch.autograd.grad" or ctx.torch < SWITCHED_SINCE or top is None:
         return None
     module = ctx.parent(top)
@@ -109,17 +109,6 @@ def traces_autograd(ctx: Context, node: ast.AST) -> bool:
             case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Constant(value=True)) if name == SWITCH:
                 return True
     return False
-
-
-def _top(statement: ast.AST, ctx: Context) -> ast.stmt | None:
-    """The statement of the module that another stands in."""
-    node: ast.AST | None = statement
-    while node is not None:
-        parent = ctx.parent(node)
-        if isinstance(parent, ast.Module):
-            return node if isinstance(node, ast.stmt) else None
-        node = parent
-    return None
 
 
 def _imports(module: ast.Module, before: ast.stmt) -> list[ast.Import | ast.ImportFrom]:

@@ -61,6 +61,14 @@ def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
+def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
+    """The statement of the module that a node stands in."""
+    parent = ctx.parent(node)
+    while parent is not None and not isinstance(parent, ast.Module):
+        node, parent = parent, ctx.parent(parent)
+    return node if isinstance(node, ast.stmt) and parent is not None else None
+
+
 def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool:
     """Whether a name stands behind a statement in its function; taken for granted where that is not known."""
     end = statement.end_lineno or statement.lineno

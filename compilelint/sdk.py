@@ -113,6 +113,7 @@ from compilelint.idioms import (
     on_host,
     read_kind,
     target_names,
+    top_level,
     used_outside,
 )
 from compilelint.kept import kept_as_tensor, read_before
@@ -258,6 +259,7 @@ __all__ = [
     "target_names",
     "tensor_in",
     "tensor_of",
+    "top_level",
     "trace_autograd",
     "traces_autograd",
     "used_outside",

@@ -52,6 +52,7 @@ from compilelint.sdk import (
     cost,
     target_names,
     tensor_of,
+    top_level,
     words,
 )
 
@@ -137,11 +138,3 @@ def type_of(value: Value) -> str | None:
         kind = type(value.value)
         return kind.__name__ if kind in (int, float, bool, str) else None
     return value.type if isinstance(value, Scalar) and value.type in ("int", "float", "bool", "str") else None
-
-
-def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
-    """The statement of the module that a node stands in."""
-    parent = ctx.parent(node)
-    while parent is not None and not isinstance(parent, ast.Module):
-        node, parent = parent, ctx.parent(parent)
-    return node if isinstance(node, ast.stmt) else None

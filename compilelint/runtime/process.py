@@ -77,6 +77,14 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def private_caches(scratch: Path) -> dict[str, str]:
+    """The environment in which what compiles is compiled anew, and leaves nothing outside of a temporary folder."""
+    caches = {"TORCHINDUCTOR_CACHE_DIR": scratch / "inductor", "TRITON_CACHE_DIR": scratch / "triton"}
+    for folder in caches.values():
+        folder.mkdir(exist_ok=True)
+    return {"PYTHONDONTWRITEBYTECODE": "1", **{name: str(folder) for name, folder in caches.items()}}
+
+
 def _environment(scratch: Path, path: Sequence[Path]) -> dict[str, str]:
     """The user's environment, with the side's sources first and private caches."""
     here = Path(__file__).resolve().parents[2]
@@ -85,18 +93,15 @@ def _environment(scratch: Path, path: Sequence[Path]) -> dict[str, str]:
         places.append(str(here))
     if inherited := os.environ.get("PYTHONPATH"):
         places.append(inherited)
-    private = {name: scratch / name for name in ("inductor", "triton", "tmp")}
-    for folder in private.values():
-        folder.mkdir(exist_ok=True)
+    temporary = scratch / "tmp"
+    temporary.mkdir(exist_ok=True)
     dropped = ("TORCH_LOGS", "TORCH_TRACE", "TORCH_COMPILE_DEBUG", "TORCHDYNAMO_DISABLE", "PYTHONSTARTUP")
     return {
         **{name: value for name, value in os.environ.items() if name not in dropped},
         "PYTHONPATH": os.pathsep.join(places),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        "TORCHINDUCTOR_CACHE_DIR": str(private["inductor"]),
-        "TRITON_CACHE_DIR": str(private["triton"]),
-        "TMPDIR": str(private["tmp"]),
+        **private_caches(scratch),
+        "TMPDIR": str(temporary),
     }
 
 

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
+from compilelint.runtime.process import private_caches
 from compilelint.runtime.target import parse_input, parse_target
 from compilelint.runtime.trace import journal
 from compilelint.runtime.trace.record import Record
@@ -111,15 +112,10 @@ def _program_file(kind: str, name: str, options: Options) -> Path | None:
 
 
 def _start(scratch: Path, options: Options) -> subprocess.Popen[bytes]:
-    environment = dict(os.environ)
-    if options.private:
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
-            environment[name] = str(scratch / name.lower())
     return subprocess.Popen(
         [sys.executable, str(CHILD), str(scratch / "request.json")],
         cwd=options.cwd,
-        env=environment,
+        env={**os.environ, **(private_caches(scratch) if options.private else {})},
         stdout=STDERR if options.quiet_stdout else None,
     )
 
