@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from compilelint.engine.values import tensor_of
 from compilelint.finding import Applicability
 from compilelint.pertensor import Each, Lists, comprehension_of, is_choice, is_tensor_place, loop_of
 
@@ -86,16 +87,27 @@ def ask_all(event: Call, ctx: Context) -> Fix | None:
 
 def bad_place(test: ast.expr, each: Each, ctx: Context) -> ast.expr | None:
     """The one tensor of a round of which a test holds only where it has an infinity or NaN."""
+    place = bad_tensor(test, ctx)
+    return place if place is not None and is_tensor_place(place, each, ctx) else None
+
+
+def bad_tensor(test: ast.expr, ctx: Context) -> ast.expr | None:
+    """The one tensor of which a test holds only where it has an infinity or NaN."""
     match test:
         case ast.BoolOp(op=ast.Or(), values=values):
-            places = [bad_place(value, each, ctx) for value in values]
+            places = [bad_tensor(value, ctx) for value in values]
             known = {ast.unparse(place) for place in places if place is not None}
             return places[0] if None not in places and len(known) == 1 else None
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            place = _is_finite_all(operand)
-        case _:
-            place = _is_bad_any(test)
-    return place if place is not None and is_tensor_place(place, each, ctx) else None
+            return _is_finite_all(operand) or _of_number(operand, ("isfinite",), ctx)
+    return _is_bad_any(test) or _of_number(test, ("isnan", "isinf"), ctx)
+
+
+def _of_number(node: ast.expr, names: tuple[str, ...], ctx: Context) -> ast.expr | None:
+    """The x of `torch.isnan(x)` for a 0-d tensor, which needs no `any()`."""
+    place = _asked(_unwrapped(node), names)
+    tensor = tensor_of(ctx.value(place)) if place is not None else None
+    return place if tensor is not None and tensor.rank == 0 else None
 
 
 def _is_finite_all(node: ast.expr) -> ast.expr | None:

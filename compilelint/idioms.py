@@ -90,6 +90,16 @@ def is_elif(owner: ast.If, ctx: Context) -> bool:
     return isinstance(parent, ast.If) and parent.orelse == [owner] and parent.col_offset == owner.col_offset
 
 
+def is_tried(node: ast.AST, ctx: Context) -> bool:
+    """Whether an exception raised here could be caught in the function."""
+    child, parent = node, ctx.parent(node)
+    while parent is not None and child is not ctx.function:
+        if isinstance(parent, ast.Try) and parent.handlers and child in parent.body:
+            return True
+        child, parent = parent, ctx.parent(parent)
+    return False
+
+
 def is_detached(node: ast.expr) -> bool:
     """`t.detach()`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach"

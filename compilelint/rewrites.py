@@ -15,7 +15,16 @@ from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
 from compilelint.guarded import guarded
-from compilelint.idioms import alike, is_elif, is_host_number, names_in, target_names, used_after, used_outside
+from compilelint.idioms import (
+    alike,
+    is_elif,
+    is_host_number,
+    is_tried,
+    names_in,
+    target_names,
+    used_after,
+    used_outside,
+)
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.stopped import ask_every_few
@@ -77,7 +86,7 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
             return None
     else:
         return None
-    if not dynamic or event.statement is not owner:
+    if not dynamic or event.statement is not owner or is_tried(owner, ctx):
         return None
 
     def build(rw: Rewriter) -> None:

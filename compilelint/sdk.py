@@ -132,6 +132,7 @@ from compilelint.rewrites import (
 from compilelint.stopped import over_the_mask
 from compilelint.twins import argument, ask_the_list, counted_by_list, pass_the_list, read_the_list, written_calls
 from compilelint.unconditional import run_always
+from compilelint.watched import guard_steps
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -209,6 +210,7 @@ __all__ = [
     "enclosing",
     "first_match",
     "flag",
+    "guard_steps",
     "in_step",
     "index_instead",
     "index_parts",

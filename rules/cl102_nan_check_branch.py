@@ -21,8 +21,10 @@ tensors, `all_finite` and `FiniteGuard` of `compilelint.ops`.
 ## Fix safety
 Safe where both sides are computed element by element, with numbers, of one float tensor that nothing writes into.
 Else unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on
-the device. Outside compiled code, a loop that does nothing but check each tensor of a list is entered only where
-`all_finite` of the list is false: one read, for tensors on one device. Otherwise both sides are computed, and an error
+the device. In the steps of an eager loop, a check that raises becomes `guard.check(…)` of a `FiniteGuard` made before
+the loop and flushed behind it: nobody waits, and the error comes some steps later. Elsewhere outside compiled code, a
+loop that does nothing but check each tensor of a list is entered only where `all_finite` of the list is false: one
+read, for tensors on one device. Otherwise both sides are computed, and an error
 is raised as RuntimeError once the device gets there. A check on the data type before it (`x.dtype == torch.float16 and
 …`) stays a Python branch: it costs nothing.
 
@@ -48,6 +50,7 @@ from compilelint.sdk import (
     branch_node,
     check_all_first,
     cost,
+    guard_steps,
     is_asked_of_all,
     made_by,
     run_all_rounds,
@@ -76,7 +79,8 @@ def check(event: Branch, ctx: Context) -> Iterator[Report]:
     effects = branch_effects(event, tensor, ctx)
     if effects:
         fix = (
-            check_all_first(event, ctx)
+            guard_steps(event, ctx)
+            or check_all_first(event, ctx)
             or assert_on_device(event, ctx)
             or run_always(event, ctx)
             or select_instead(event, ctx)
