@@ -1,13 +1,11 @@
 """What `compilelint trace` sees on a GPU (or, with --device cpu, predicts), against what is known.
 
     python benchmarks/trace_gpu.py models                # three models: against explain and TORCH_LOGS, and overhead
-    python benchmarks/trace_gpu.py cases DIR             # folders with before.py and case.toml
     python benchmarks/trace_gpu.py profile --only resnet # keeps the profile of two steps, to see what is read of it
     python benchmarks/trace_gpu.py models --device cpu --backend eager
 
-Writes benchmarks/results/trace_<part>_<device>.json and .md. A case is found when an event of its kind stands on its
-line of before.py; its `run(device, backend)` is what is traced. Run it from the root of the repository, with the
-project installed or with PYTHONPATH=. set.
+Writes benchmarks/results/trace_models_<device>.json and .md. Run it from the root of the repository, with the project
+installed or with PYTHONPATH=. set.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,49 +49,6 @@ def traced(command: Sequence[str], cwd: Path, *options: str) -> tuple[Json, str,
 
 def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", **more}
-
-
-def case(folder: Path, options: argparse.Namespace) -> Json:
-    """One case: what was found, and which lines."""
-    from compilelint.config import tomllib
-
-    facts = tomllib.loads((folder / "case.toml").read_text(encoding="utf-8"))
-    backend = "eager" if facts["kind"] == "graph-break" else None
-    with tempfile.TemporaryDirectory() as scratch:
-        driver = Path(scratch) / "driver.py"
-        driver.write_text(
-            f"import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, {str(folder)!r})\nimport before\n"
-            f"before.run({options.device!r}, {backend!r})\n",
-            encoding="utf-8",
-        )
-        report, _, seconds = traced([str(driver)], folder, "--steps", "1000", "--syncs", options.syncs)
-    if "error" in report:
-        return {"case": folder.name, "kind": facts["kind"], "found": False, "error": report["error"]}
-    kind = "break" if facts["kind"] == "graph-break" else "sync"
-    here = [each for each in report["events"] if each["path"] == "before.py"]
-    lines: Counter[int] = Counter()
-    for each in here:
-        if each["kind"] == kind:
-            lines[each["line"]] += each["count"]
-    known = facts.get("gpu", {}).get("sync_lines_before")
-    return {
-        "case": folder.name,
-        "kind": facts["kind"],
-        "line": facts["line"],
-        "construct": facts["construct"],
-        "found": facts["line"] in lines,
-        "lines": {str(line): count for line, count in sorted(lines.items())},
-        "known": None if known is None else {str(line): count for line, count in sorted(Counter(known).items())},
-        "events": [{key: each.get(key) for key in SHOWN if key in each} for each in here if each["kind"] != "graph"],
-        "findings": [[each["code"], each["line"], each["run"]["status"]] for each in report["findings"]],
-        "exit_code": report["program"]["exit_code"],
-        "notes": report["notes"],
-        "stderr": report["stderr"] if report["program"]["exit_code"] else "",
-        "seconds": round(seconds, 1),
-    }
-
-
-SHOWN = ("kind", "line", "count", "gb_type", "what", "blocked_us", "calls", "guard")
 
 
 def model(name: str, options: argparse.Namespace) -> Json:
@@ -162,40 +115,21 @@ def profile(name: str, options: argparse.Namespace) -> None:
     print(api.render_trace(result, "text"))
 
 
-def cases_table(found: Sequence[Json]) -> str:
-    lines = ["| case | kind | line | found | lines | known |", "| --- | --- | ---: | --- | --- | --- |"]
-    for each in found:
-        cells = (
-            each["case"],
-            each["kind"],
-            each.get("line", ""),
-            "yes" if each["found"] else "",
-            each.get("lines", ""),
-        )
-        known = each.get("known")
-        lines.append("| " + " | ".join(str(cell) for cell in (*cells, "" if known is None else known)) + " |")
-    lines.append("")
-    for kind in ("graph-break", "sync"):
-        group = [each for each in found if each["kind"] == kind]
-        missed = [each["case"] for each in group if not each["found"]]
-        text = f"{kind}: {len(group) - len(missed)} of {len(group)}"
-        lines.append(f"{text}; missed: {', '.join(missed)}" if missed else text)
-    return "\n".join(lines) + "\n"
-
-
 def models_table(found: Sequence[Json]) -> str:
-    head = "| model | breaks | log's breaks missing | syncs | blocked | step | traced | same losses |"
-    lines = [head, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    head = "| model | breaks | log's missing | explain's breaks | syncs | blocked | step | traced | same losses |"
+    lines = [head, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
     for each in found:
         if "error" in each:
-            lines.append(f"| {each['model']} | {each['error'].strip().splitlines()[-1]} | | | | | | |")
+            lines.append(f"| {each['model']} | {each['error'].strip().splitlines()[-1]} | | | | | | | |")
             continue
         total = each["report"]["summary"]
         blocked = "" if total["blocked_ms"] is None else f"{total['blocked_ms']:.2f} ms"
+        explained = each["explained"]
+        breaks = explained["breaks"] if isinstance(explained, dict) else "failed"
         times = f"{each['plain_ms']:.1f} ms | {each['traced_ms']:.1f} ms"
         same = "yes" if each["same_losses"] else f"within {each['furthest']:.2g}"
         lines.append(
-            f"| {each['model']} | {total['breaks']} | {len(each['missing'])} of {len(each['logged'])} "
+            f"| {each['model']} | {total['breaks']} | {len(each['missing'])} of {len(each['logged'])} | {breaks} "
             f"| {total['syncs']} | {blocked} | {times} | {same} |"
         )
     return "\n".join(lines) + "\n"
@@ -203,44 +137,40 @@ def models_table(found: Sequence[Json]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["models", "cases", "profile"])
-    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("part", choices=["models", "profile"])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--backend", default="inductor", help="of the models")
     parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--only", default="", help="cases or models whose name contains this")
-    parser.add_argument("--jobs", type=int, default=4, help="cases at a time")
+    parser.add_argument("--only", default="", help="models whose name contains this")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
     options = parser.parse_args()
     options.syncs = "predict" if options.device == "cpu" else "measure"
     if options.part == "profile":
         profile(options.only or "resnet", options)
         return 0
-    if options.part == "cases":
-        if options.folder is None:
-            parser.error("cases: name the folder")
-        folders = sorted(
-            path.parent.resolve() for path in options.folder.glob("*/case.toml") if options.only in str(path)
-        )
-        with ThreadPoolExecutor(options.jobs) as pool:
-            found = list(pool.map(lambda folder: case(folder, options), folders))
-        table = cases_table(found)
-    else:
-        found = [model(name, options) for name in ("resnet", "gpt2", "vit") if options.only in name]
-        table = models_table(found)
+    found: list[Json] = []
+    for name in ("resnet", "gpt2", "vit"):
+        if options.only in name:
+            found.append(model(name, options))
+            report = written(found, options)  # what is done is kept, whatever the next does
+    print(report)
+    return 0 if not any("error" in each for each in found) else 1
+
+
+def written(found: Sequence[Json], options: argparse.Namespace) -> str:
+    """The report, which is written beside the figures."""
     import torch
 
     device = torch.cuda.get_device_name() if options.device != "cpu" else "a CPU"
     when = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     facts = f"{when}, torch {torch.__version__}, Python {sys.version.split()[0]}"
     made = f"Made by `python benchmarks/trace_gpu.py {options.part}`: {facts}."
-    text = f"# trace: {options.part} on {device}\n\n{made}\n\n{table}"
+    text = f"# trace: {options.part} on {device}\n\n{made}\n\n{models_table(found)}"
     options.out.mkdir(parents=True, exist_ok=True)
     stem = options.out / f"trace_{options.part}_{options.device}"
     stem.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     stem.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(text)
-    return 0
+    return text
 
 
 if __name__ == "__main__":

@@ -100,9 +100,13 @@ def main() -> int:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # small graphs: a pool of compilers takes longer to start
     started = time.monotonic()
     folders = chosen(options.folder.resolve(), options.only)
+    if not folders:
+        parser.error(f"{options.folder}: holds no NNN/case.toml")
     with ThreadPoolExecutor(options.jobs) as pool:
-        found = [each for each in pool.map(lambda folder: case(folder, options, started), folders) if each]
-    report = written(found, len(folders), options)
+        found: list[Json] = []
+        for each in pool.map(lambda folder: case(folder, options, started), folders):
+            found += [each] if each else []
+            report = written(found, len(folders), options)  # what is done is kept, whatever comes next
     print(report)
     print(f"{time.monotonic() - started:.0f} s")
     return 0 if found and not any(each.get("error") for each in found) else 1
