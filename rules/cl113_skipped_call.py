@@ -83,7 +83,7 @@ FUNCTIONS = frozenset(
         " torch.cuda.device_count torch.cuda.memory_allocated torch.cuda.memory_reserved"
         " torch.cuda.max_memory_allocated torch.backends.cudnn.is_available torch.backends.mps.is_available"
         " torch.utils.data.DataLoader torch.testing.assert_close torch.is_inference_mode_enabled"
-        " torch._dynamo.graph_break torch.nn.utils.rnn.pack_padded_sequence"
+        " torch._C._is_tracing torch._dynamo.graph_break torch.nn.utils.rnn.pack_padded_sequence"
         " torch.nn.utils.pack_padded_sequence torch.nn.utils.pad_packed_sequence torch.nn.utils.pack_sequence"
         " torch.nn.utils.rnn.pad_packed_sequence torch.nn.utils.rnn.pack_sequence torch.from_dlpack"
         " torch.utils.dlpack.to_dlpack torch.frombuffer torch.autograd.functional.jacobian"

@@ -1,8 +1,9 @@
 """A class, a cached function or an optional import inside a compiled function breaks the graph.
 
 ## What it does
-Reports, in compiled code, a `class` statement, a function decorated by `lru_cache` or
-`torch.jit.script`, and an import in a `try` that handles its failure, when the module isn't there.
+Reports, in compiled code, a `class` statement, a function decorated by `lru_cache`,
+`torch.jit.script` or `torch.compiler.disable`, and an import in a `try` that handles its failure, when the module
+isn't there.
 
 ## Why it costs
 Dynamo doesn't trace the making of classes. An import that fails makes it skip the frame.
@@ -32,7 +33,7 @@ import ast
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from compilelint.sdk import Context, Define, External, Import, Report, Rule, cost
+from compilelint.sdk import Context, Define, External, Import, Report, Rule, cost, words
 
 rule = Rule(
     "CL123",
@@ -41,7 +42,9 @@ rule = Rule(
     gb_types=("Invalid call to __build_class__", "Import failure", "Unsupported method call"),
 )
 
-DECORATORS = ("functools.lru_cache", "functools.cache", "torch.jit.script", "torch.jit.ignore")
+DECORATORS = words(
+    "functools.lru_cache functools.cache torch.jit.script torch.jit.ignore torch.compiler.disable torch._dynamo.disable"
+)
 
 
 @rule.on(Define)

@@ -48,6 +48,14 @@ CASES = {
                 self.seed(number)
                 reveal(self.rng is None)  # bool
         """,
+    "what is left of a tensor's values": """
+        def f(x: Tensor, mask: Tensor):
+            reveal(torch.masked_select(x, mask))  # tensor 1d dynamic
+            for one in torch.unique(x):
+                reveal(one)  # tensor 0d
+            values, inverse = torch.unique(x, return_inverse=True)
+            reveal(inverse)  # tensor dynamic
+        """,
     # -- hooks -------------------------------------------------------------------------------------------------------
     "what hooks are given": """
         def plain(module, args, output):

@@ -6,6 +6,7 @@ Source: https://docs.pytorch.org/docs/stable/tensors.html; what is not listed he
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.values import (
@@ -362,7 +363,8 @@ def _new(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.
 
 def _dynamic(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
     dtype = "int" if name in ("nonzero", "argwhere") else tensor.dtype
-    rank = 2 if name in ("nonzero", "argwhere") else None
+    flat = name == "masked_select" or (name.startswith("unique") and "dim" not in arguments.kwargs)
+    rank = 2 if name in ("nonzero", "argwhere") else 1 if flat and not arguments.starred else None
     result = Tensor(
         tensor.device, dtype, rank, dynamic=True, origin=run.origin(node, "has a shape that depends on data", tensor)
     )
@@ -374,7 +376,7 @@ def _dynamic(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: 
         for k, v in arguments.kwargs.items()
         if k in ("return_inverse", "return_counts")
     ):
-        return Seq("tuple", None, result)
+        return Seq("tuple", None, replace(result, rank=None))  # the inverse has the input's shape
     return result
 
 
