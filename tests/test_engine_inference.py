@@ -55,6 +55,7 @@ CASES = {
                 reveal(one)  # tensor 0d
             values, inverse = torch.unique(x, return_inverse=True)
             reveal(inverse)  # tensor dynamic
+            reveal(x.unique(True, False, False, 0))  # tensor dynamic
         """,
     # -- hooks -------------------------------------------------------------------------------------------------------
     "what hooks are given": """
@@ -1542,7 +1543,7 @@ CASES = {
             reveal(x.nonzero().shape[0])  # int data
             reveal(x[m].shape[0])  # int data
             reveal(x[m].sum())  # tensor 0d
-            reveal(x.masked_select(m))  # tensor dynamic
+            reveal(x.masked_select(m))  # tensor 1d dynamic
             reveal(torch.where(m)[0])  # tensor int 1d dynamic
             reveal(x.unique().numel())  # int data
             reveal(torch.equal(x, x))  # bool data

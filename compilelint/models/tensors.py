@@ -363,7 +363,8 @@ def _new(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.
 
 def _dynamic(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast.AST) -> Value:
     dtype = "int" if name in ("nonzero", "argwhere") else tensor.dtype
-    flat = name == "masked_select" or (name.startswith("unique") and "dim" not in arguments.kwargs)
+    whole = not arguments.args and "dim" not in arguments.kwargs  # of all values, not along a dimension
+    flat = name == "masked_select" or (name.startswith("unique") and whole)
     rank = 2 if name in ("nonzero", "argwhere") else 1 if flat and not arguments.starred else None
     result = Tensor(
         tensor.device, dtype, rank, dynamic=True, origin=run.origin(node, "has a shape that depends on data", tensor)
