@@ -109,6 +109,7 @@ class Analyser:
         self._files: dict[Module, CstFile] = {}
         self._by_path: dict[str, Module] = {}
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
+        self._called: dict[FunctionInfo, dict[Summary, None]] = {}
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
 
     def run(self, build_fixes: bool = False) -> Analysis:
@@ -340,13 +341,22 @@ class Analyser:
 
     def callers(self, info: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
         """The calls of a function that were seen, with the contexts they stand in. For when all is interpreted."""
+        return self._calls().get(info, [])
+
+    def called(self, info: FunctionInfo) -> Iterable[Summary]:
+        """The contexts of a function that calls made."""
+        self._calls()
+        return self._called.get(info, ())
+
+    def _calls(self) -> dict[FunctionInfo, list[tuple[Summary, ast.Call]]]:
         if self._callers is None:
             self._callers = {}
             for summary in self.engine.summaries():
                 for edge in summary.edges:
                     if edge.callee.info is not None and isinstance(edge.node, ast.Call):
                         self._callers.setdefault(edge.callee.info, []).append((summary, edge.node))
-        return self._callers.get(info, [])
+                        self._called.setdefault(edge.callee.info, {})[edge.callee] = None
+        return self._callers
 
     def _for_effect(self, info: FunctionInfo | None) -> bool:
         """Whether a function does something once, wrapped by functools.cache and called for no result: `warn_once`."""

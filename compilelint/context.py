@@ -42,6 +42,11 @@ class FrameContext:
         found = self._analyser.callers(info) if info is not None else []
         return [(FrameContext(self._analyser, caller), node) for caller, node in found]
 
+    def passed(self, name: str) -> list[Value]:
+        info = self._summary.info
+        contexts = self._analyser.called(info) if info is not None else ()
+        return [context.arguments[name] for context in contexts if name in context.arguments]
+
     def is_here(self, frame: Frame) -> bool:
         return isinstance(frame, FrameContext) and frame._summary.module is self._summary.module
 

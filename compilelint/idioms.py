@@ -25,7 +25,7 @@ from compilelint.engine.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from compilelint.engine.events import Call, Event
     from compilelint.fix.rewriter import Rewriter
@@ -49,6 +49,15 @@ def enclosing(event: Event, ctx: Context, *kinds: type[ast.AST]) -> ast.AST | No
         if isinstance(node, kinds):
             return node
     return None
+
+
+def is_passed_otherwise(node: ast.AST, ctx: Context, kind: Callable[[Value], bool]) -> bool:
+    """Whether what makes an expression special is a parameter of that kind, and other calls pass another kind.
+
+    A function for both kinds is most often compiled with the common one.
+    """
+    passed = [[kind(value) for value in ctx.passed(name)] for name in names_in(node)]
+    return any(any(special) and not all(special) for special in passed)
 
 
 def target_names(target: ast.AST) -> set[str]:

@@ -105,6 +105,7 @@ from compilelint.idioms import (
     is_made_here,
     is_non_blocking,
     is_number,
+    is_passed_otherwise,
     is_reported,
     made_on_device,
     masks,
@@ -118,6 +119,7 @@ from compilelint.idioms import (
 )
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.masked import first_match, keep_shape
+from compilelint.models.sparse import holds_sparse
 from compilelint.pertensor import Each, Lists, comprehension_of, is_tensor_place, loop_of
 from compilelint.rewrites import (
     assert_on_device,
@@ -211,6 +213,7 @@ __all__ = [
     "first_match",
     "flag",
     "guard_steps",
+    "holds_sparse",
     "in_step",
     "index_instead",
     "index_parts",
@@ -223,6 +226,7 @@ __all__ = [
     "is_made_here",
     "is_non_blocking",
     "is_number",
+    "is_passed_otherwise",
     "is_reported",
     "is_tensor_place",
     "keep_shape",
@@ -289,6 +293,9 @@ class Frame(Protocol):
 
     def calls(self) -> Sequence[tuple[Frame, ast.Call]]:
         """All calls of this function that the run saw, each with the frame it stands in."""
+
+    def passed(self, name: str) -> Sequence[Value]:
+        """What a parameter is in each context that a call of this function was seen to make."""
 
     def is_here(self, frame: Frame) -> bool:
         """Whether a frame's code stands in the file of this one."""

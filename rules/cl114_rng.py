@@ -42,6 +42,7 @@ from compilelint.sdk import (
     Scalar,
     cost,
     is_drawn,
+    is_passed_otherwise,
     seed_before_call,
     words,
 )
@@ -116,7 +117,12 @@ def passed(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Branch)
 def drawn(event: Branch, ctx: Context) -> Iterator[Report]:
     """What `random.uniform` and `random.randint` give is an input of the graph: a branch on it needs its value."""
-    if ctx.compiled and isinstance(event.test, Scalar) and is_drawn(event.test):
+    if (
+        ctx.compiled
+        and isinstance(event.test, Scalar)
+        and is_drawn(event.test)
+        and not is_passed_otherwise(event.node, ctx, is_drawn)
+    ):
         message = f"a branch on the random number `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(
             event.node,

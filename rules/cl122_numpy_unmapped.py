@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Load, Report, Rule, cost, tensor_of, words
+from compilelint.sdk import Call, Context, Load, Report, Rule, Value, cost, is_passed_otherwise, tensor_of, words
 
 ATTRIBUTE = "Unsupported ndarray attribute access"
 TYPE = "Unsupported python_type() call"
@@ -94,10 +94,17 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Load)
 def attribute(event: Load, ctx: Context) -> Iterator[Report]:
     array, kind = tensor_of(event.value), UNREADABLE.get(event.name)
-    if ctx.compiled and kind is not None and array is not None and array.kind == "numpy":
+    if not ctx.compiled or kind is None or is_passed_otherwise(event.node, ctx, is_array):
+        return
+    if array is not None and array.kind == "numpy":
         message = f"Dynamo can't read `{event.name}` of the NumPy array `{ctx.source(event.node)}`: {cost(event, ctx)}"
         hint = "ask the tensor, or read it before the compiled call"
         yield Report(event.node, message, because=array, gb_types=(kind,), hint=hint)
+
+
+def is_array(value: Value) -> bool:
+    tensor = tensor_of(value)
+    return tensor is not None and tensor.kind == "numpy"
 
 
 @rule.on(Call, "numpy.ndarray.tobytes", "numpy.ndarray.tostring")

@@ -33,7 +33,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from compilelint.sdk import Call, Context, Report, Rule, Touch, cost, on_device, target_names, words
+from compilelint.sdk import (
+    Call,
+    Context,
+    Report,
+    Rule,
+    Touch,
+    cost,
+    holds_sparse,
+    is_passed_otherwise,
+    on_device,
+    target_names,
+    words,
+)
 
 rule = Rule(
     "CL125",
@@ -71,6 +83,8 @@ def touched(event: Touch, ctx: Context) -> Iterator[Report]:
     """The first use of a sparse tensor that came through a break, or is an attribute."""
     node = event.node
     if not ctx.compiled or is_passed_on(event, ctx) or is_made_in_loop(event):
+        return
+    if is_passed_otherwise(node, ctx, holds_sparse):
         return
     while isinstance(around := ctx.parent(node), ast.Call | ast.keyword) and node is not getattr(around, "func", None):
         node = around

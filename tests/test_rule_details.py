@@ -103,6 +103,39 @@ def test_versions_are_as_documented() -> None:
         assert not (rule.code in differ and rule.versions.startswith("All")), rule.code
 
 
+# a function that takes both kinds, the call that passes the rarer one, and the line that breaks then
+BOTH = {
+    "CL125": (
+        "def rows(x: torch.Tensor):\n    return x.layout\n",
+        "def rare(y: torch.Tensor):\n    a = torch.sparse_coo_tensor(y, y, (4, 4))\n    return rows(a)\n",
+    ),
+    "CL122": (
+        "def rows(x: torch.Tensor):\n    return x.dtype\n",
+        "def rare(y: torch.Tensor):\n    return rows(y.numpy())\n",
+    ),
+    "CL114": (
+        "def rows(x):\n    return 0 if x > 3 else 1\n",
+        "def rare(y: torch.Tensor):\n    return rows(random.randint(0, 9))\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", BOTH)
+def test_a_function_for_two_kinds_is_judged_by_neither(code: str, tmp_path: Path) -> None:
+    """What breaks with the rarer kind is told where all calls pass that kind."""
+    shared, rare = BOTH[code]
+    text = f"import random\nimport torch\n{shared}{rare}"
+    common = "def common(y: torch.Tensor):\n    return rows({})\n"
+    every = Settings(compiled="all")
+
+    def at_rows(text: str) -> list[str]:
+        (tmp_path / "both.py").write_text(text)
+        return [f.code for f in api.check([tmp_path / "both.py"], every).findings if f.span.line == 4]
+
+    assert at_rows(text) == [code]
+    assert at_rows(text + common.format("len(y.shape)" if code == "CL114" else "y")) == []
+
+
 # what no fixture shows, since it needs a compiler, or a call of the function in its file
 FIXED_IN_OTHER_TESTS = (
     b"""import torch
