@@ -269,6 +269,18 @@ def render(
 ) -> str:
     """The report of a check, with a newline at its end; `quiet`: without the text report's summary."""
     from compilelint import __version__, report
+    from compilelint.source import notebook
+
+    @lru_cache(maxsize=64)
+    def read_lines(path: str) -> tuple[str, ...]:
+        return source_lines(path, result.texts)
+
+    def cell(path: str, line: int) -> tuple[int, int]:
+        return notebook.place(read_lines(path), line) if notebook.is_notebook(path) else (0, line)
+
+    def on_disk(path: str, line: int) -> int:
+        is_there = notebook.is_notebook(path) and path not in result.texts and read_lines(path)
+        return notebook.read(Path(path).read_bytes()).on_disk(line) if is_there else line
 
     run = report.Run(
         version=__version__,
@@ -276,7 +288,9 @@ def render(
         files=result.files,
         rules=_rule_docs,
         failures=[*result.problems, *(describe_error(error) for error in result.errors)],
-        read_lines=lru_cache(maxsize=64)(lambda path: source_lines(path, result.texts)),
+        read_lines=read_lines,
+        cell=cell,
+        on_disk=on_disk,
         color=color,
         quiet=quiet,
     )

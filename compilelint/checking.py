@@ -102,7 +102,7 @@ def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:
     result.files = 1
     shown = display_path(path)
     try:
-        result.texts = {shown: decode(data)}
+        result.texts = {shown: decode(data, path)}
     except SourceError as error:
         found = _suppressed([runner.unreadable_finding(shown, error)], [shown], settings, {shown: ""})
     else:

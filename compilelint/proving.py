@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.errors import UsageProblem
 from compilelint.fix.fixpoint import AppliedFix, FixedText, FixKey, refuse_none
-from compilelint.fix.write import read_source
+from compilelint.fix.write import Source, read_source
 from compilelint.runtime.results import Side, VerifyResult
 from compilelint.runtime.sources import Tree, working_tree
 from compilelint.runtime.target import parse_target
@@ -59,7 +59,7 @@ class _Copy:
 
     def __init__(self, root: Tree, tree: Tree, cwd: Path) -> None:
         self._root, self._tree, self._cwd = root, tree, cwd
-        self._encodings: dict[str, str] = {}
+        self._sources: dict[str, Source] = {}
 
     def relative(self, path: str) -> str:
         """A path as fixes have it, below the tree's root. Raises UsageProblem for one outside."""
@@ -71,14 +71,14 @@ class _Copy:
     def hold(self, texts: Mapping[str, FixedText]) -> None:
         """Make the copy hold these texts."""
         for path, text in texts.items():
-            if not text.changed and path not in self._encodings:
+            if not text.changed and path not in self._sources:
                 continue
-            if path not in self._encodings:
-                self._encodings[path] = read_source(self._cwd / path).encoding
+            if path not in self._sources:
+                self._sources[path] = read_source(self._cwd / path)
             place = self._tree.root / self.relative(path)
             if place.resolve() != place:
                 raise UsageProblem(f"{path}: is a link, or in a folder that git ignores: it can't be verified")
-            place.write_bytes(text.after.encode(self._encodings[path]))
+            place.write_bytes(self._sources[path].encode(text.after))
 
 
 class _Search:

@@ -126,7 +126,7 @@ def unreadable(path: Path, text: str | None = None, reads: Reads | None = None) 
     files = reads.files if reads is not None else {}
     try:
         if text is None:
-            text = decode(noted_bytes(path, files))
+            text = decode(noted_bytes(path, files), path)
         parse(text, str(path))
     except SourceError as error:
         return unreadable_finding(str(path), error)

@@ -279,6 +279,16 @@ def test_fix_tells_of_unsafe_fixes(project: Path) -> None:
     assert run(project, "fix", "--unsafe-fixes", "--apply", "bad.py").stderr == "Applied 2 fixes in 1 file.\n"
 
 
+def test_fix_tells_of_what_it_has_no_fix_for(project: Path) -> None:
+    text = "import torch\n\n\ndef f(owner: torch.Tensor, counts: torch.Tensor):\n"
+    text += "    return torch.repeat_interleave(owner, counts)\n"
+    (project / "bad.py").write_text(text, encoding="utf-8")
+    assert run(project, "fix", "bad.py").stderr == "Nothing to fix. (1 without a fix: see --verbose)\n"
+    assert run(project, "fix", "--verbose", "bad.py").stderr.splitlines()[1:] == [
+        "bad.py:5: CL203 not fixed: none is known; pass `output_size=` where the host knows the total"
+    ]
+
+
 def test_one_file_is_one(project: Path) -> None:
     assert "\n1 file in " in run(project, "check", "--verbose", "bad.py").stderr
 

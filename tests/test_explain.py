@@ -168,7 +168,7 @@ def test_other_files_are_told_apart(folder: Path) -> None:
         ("model.py", 'expected FILE:LINE:COLUMN, counted from 1, got "model.py"'),
         ("model.py:0:1", "expected FILE:LINE:COLUMN"),
         ("gone.py:1:1", "gone.py: no such file"),
-        ("notes.ipynb:1:1", "notes.ipynb: notebooks are not read"),
+        ("notes.ipynb:1:1", "notes.ipynb: a place in a notebook can't be named"),
         (".:1:1", r"\.: not a file"),
         ("model.py:99:1", "model.py:99:1: no expression there: the file has 35 lines"),
         ("model.py:10:1", r"no expression there: the nearest is `y` at model.py:10:12"),

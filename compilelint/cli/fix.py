@@ -59,15 +59,15 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
     if not apply:
         console.write(run.result.diff)
     if not options["quiet"]:
-        for path, skipped in run.result.disproved:
-            console.warn(f"{path}:{skipped.line}: {skipped.code} {skipped.title}: not kept: {skipped.reason}")
+        for place, skipped in run.result.disproved:
+            console.warn(f"{place}: {skipped.code} {skipped.title}: not kept: {skipped.reason}")
         if run.prover is not None and run.prover.result is not None:
             console.note(f"Verified: {api.verification_summary(run.prover.result)}")
         _summarise(run.result, apply=apply)
     if options["verbose"]:
         for file in run.result.files:
             for skipped in file.skipped:
-                console.note(f"{file.path}:{skipped.line}: {skipped.code} not fixed: {skipped.reason}")
+                console.note(f"{file.place(skipped.line)}: {skipped.code} not fixed: {skipped.reason}")
     return run.exit_code
 
 
@@ -75,9 +75,10 @@ def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
     fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
     done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
-    left = result.skipped - result.on_request - result.refused - len(result.disproved)
+    left = result.skipped - result.on_request - result.refused - result.unknown - len(result.disproved)
     more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []
     more += [f"{result.refused} can't be rewritten here: see --verbose"] if result.refused else []
+    more += [f"{result.unknown} without a fix: see --verbose"] if result.unknown else []
     more += [f"{left} left: see --verbose"] if left else []
     more += [f"{len(result.disproved)} not kept: see above"] if result.disproved else []
     console.note((done if result.applied else "Nothing to fix.") + (f" ({'; '.join(more)})" if more else ""))

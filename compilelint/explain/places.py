@@ -29,7 +29,7 @@ def place(text: str) -> Place:
         raise UsageProblem(f'--explain-value: expected FILE:LINE:COLUMN, counted from 1, got "{text}"')
     found = Place(Path(match[1]), int(match[2]), int(match[3]))
     if found.path.suffix == ".ipynb":
-        raise UsageProblem(f"--explain-value: {found.path}: notebooks are not read")
+        raise UsageProblem(f"--explain-value: {found.path}: a place in a notebook can't be named")
     if not found.path.is_file():
         raise UsageProblem(f"--explain-value: {found.path}: {'not a file' if found.path.exists() else 'no such file'}")
     return found

@@ -48,6 +48,7 @@ class SkippedFix:
     on_request: bool = False  # unsafe fixes, were they asked for, would include it
     refused: bool = False  # the fix could not be built
     disproved: bool = False  # the caller refused it
+    unknown: bool = False  # the finding has no fix
 
 
 @dataclass
@@ -228,7 +229,10 @@ def _allowed(plan: FixPlan, unsafe: bool) -> bool:
 
 def _declined(finding: Finding, unsafe: bool) -> SkippedFix | None:
     plan = finding.fix
-    if plan is None or _allowed(plan, unsafe):
+    if plan is None:
+        reason = "none is known" + (f"; {finding.hint}" if finding.hint else "")
+        return SkippedFix(finding.code, "", Applicability.MANUAL, finding.span.line, reason, unknown=True)
+    if _allowed(plan, unsafe):
         return None
     if plan.applicability is Applicability.MANUAL:
         return _skipped(finding, plan, "to be done by hand" + (f": {plan.why}" if plan.why else ""))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compilelint.fix.edits import unified_diff
+from compilelint.finding import Finding
+from compilelint.fix.edits import apply_edits, unified_diff
 from compilelint.fix.errors import WriteError
 from compilelint.fix.fixpoint import (
     MAX_ROUNDS,
@@ -19,6 +20,7 @@ from compilelint.fix.fixpoint import (
     refuse_none,
 )
 from compilelint.fix.write import Source, read_source, write_source, write_text
+from compilelint.source.notebook import is_notebook, pages, place
 
 Attempt = Callable[[Refuse], dict[str, FixedText]]  # fixes all texts but for what is refused
 Prove = Callable[[Attempt], dict[str, FixedText]]  # makes attempts, and gives the one to keep
@@ -42,13 +44,28 @@ class FileFix:
 
     @property
     def diff(self) -> str:
-        """A unified diff, "" for no change: a hunk for each fix, headed by code, title and why it is safe or not."""
+        """A unified diff, "" for no change: a hunk for each fix, headed by code, title and why it is safe or not; of a
+        notebook one for each cell."""
         notes = [
             (first, last, f"{fix.code} {fix.title} ({fix.applicability.value}{': ' if fix.why else ''}{fix.why})")
             for fix in self.applied
             for first, last in fix.places
         ]
-        return unified_diff(self.before, self.after, self.path, notes=notes)
+        if not is_notebook(self.path):
+            return unified_diff(self.before, self.after, self.path, notes=notes)
+        out, above = [], 0
+        for cell, (old, new) in enumerate(zip(pages(self.before), pages(self.after), strict=True), 1):
+            here = [(first - above, last - above, note) for first, last, note in notes]
+            out.append(unified_diff(f"{old}\n", f"{new}\n", f"{self.path}:cell {cell}", notes=here))
+            above += old.count("\n") + 2 if old else 1
+        return "".join(out)
+
+    def place(self, line: int) -> str:
+        """`path:line` of a line of the new text; in a notebook `path:cell 3:line`."""
+        if not is_notebook(self.path):
+            return f"{self.path}:{line}"
+        cell, line = place(self.after.split("\n"), line)
+        return f"{self.path}:cell {cell}:{line}"
 
 
 @dataclass
@@ -77,13 +94,18 @@ class FixResult:
 
     @property
     def disproved(self) -> list[tuple[str, SkippedFix]]:
-        """Path and fix of those that `prove` didn't keep."""
-        return [(file.path, skip) for file in self.files for skip in file.skipped if skip.disproved]
+        """Place and fix of those that `prove` didn't keep."""
+        return [(file.place(skip.line), skip) for file in self.files for skip in file.skipped if skip.disproved]
 
     @property
     def refused(self) -> int:
         """How many of the skipped could not be built on the code as it stands."""
         return sum(skip.refused for file in self.files for skip in file.skipped)
+
+    @property
+    def unknown(self) -> int:
+        """How many findings have no fix."""
+        return sum(skip.unknown for file in self.files for skip in file.skipped)
 
     @property
     def problems(self) -> list[str]:
@@ -122,8 +144,13 @@ def fix_files(
             result.failures.append(str(error))
     texts = {name: source.text for name, source in sources.items()}
 
+    def writable(texts: Mapping[str, str], dirty: Collection[str]) -> Iterator[Finding]:
+        for finding in find(texts, dirty):
+            path = finding.span.path
+            yield _writable(finding, sources[path], texts[path])
+
     def attempt(refuse: Refuse) -> dict[str, FixedText]:
-        return fix_texts(texts, find, unsafe=unsafe, max_rounds=max_rounds, refuse=refuse)
+        return fix_texts(texts, writable, unsafe=unsafe, max_rounds=max_rounds, refuse=refuse)
 
     fixed = prove(attempt) if prove is not None else attempt(refuse_none)
     for name in sorted(fixed):
@@ -138,6 +165,18 @@ def fix_files(
             except WriteError as error:
                 result.failures.append(str(error))
     return result
+
+
+def _writable(finding: Finding, source: Source, text: str) -> Finding:
+    """The finding, its fix refused where the file can't take it."""
+    plan = finding.fix
+    if source.notebook is None or plan is None or not plan.edits:
+        return finding
+    try:
+        source.encode(apply_edits(text, plan.edits))
+    except WriteError as error:
+        return replace(finding, fix=replace(plan, edits=(), refused=str(error)))
+    return finding
 
 
 def add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> None:

@@ -12,28 +12,54 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compilelint.fix.errors import WriteError
+from compilelint.source.notebook import Notebook, NotebookError, is_notebook, read
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file as it was read. `text` has no byte order mark, its newlines are those of the file."""
+    """A file as it was read. `text` has no byte order mark, its newlines are those of the file; of a notebook it is
+    the code."""
 
     path: Path
     data: bytes
     text: str
     encoding: str
+    notebook: Notebook | None = None
+
+    def encode(self, text: str) -> bytes:
+        """The bytes of the file with another text. Raises WriteError."""
+        try:
+            return (text if self.notebook is None else self.notebook.with_text(text)).encode(self.encoding)
+        except NotebookError as error:
+            raise WriteError(f"{self.path}: cell {error.page}: {error}") from None
+        except UnicodeEncodeError as error:
+            raise WriteError(
+                f"{self.path}: {error.object[error.start]!r} is not in its encoding {self.encoding}"
+            ) from None
+        except UnicodeError as error:
+            raise WriteError(f"{self.path}: can't be written in its encoding {self.encoding}: {error}") from None
 
 
 def read_source(path: Path) -> Source:
-    """Read a Python file by its declared encoding. Raises WriteError."""
+    """Read a Python file by its declared encoding, or a notebook. Raises WriteError."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise WriteError(f"{path}: can't be read: {error.strerror}") from None
     try:
+        if is_notebook(path):
+            notebook = read(data)
+            return Source(path, data, notebook.text, "utf-8", notebook)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return Source(path, data, data.decode(encoding), encoding)
-    except (SyntaxError, LookupError, UnicodeError, ValueError, TypeError) as error:  # of codecs for no text, too
+    except (
+        NotebookError,
+        SyntaxError,
+        LookupError,
+        UnicodeError,
+        ValueError,
+        TypeError,
+    ) as error:  # of codecs for no text, too
         raise WriteError(f"{path}: not readable as text: {error}") from None
 
 
@@ -42,14 +68,7 @@ def write_source(source: Source, text: str) -> None:
 
     A symbolic link stays one: its target is written. Permissions, encoding and byte order mark are kept.
     """
-    try:
-        data = text.encode(source.encoding)
-    except UnicodeEncodeError as error:
-        raise WriteError(
-            f"{source.path}: {error.object[error.start]!r} is not in its encoding {source.encoding}"
-        ) from None
-    except UnicodeError as error:
-        raise WriteError(f"{source.path}: can't be written in its encoding {source.encoding}: {error}") from None
+    data = source.encode(text)
     try:
         target = source.path.resolve(strict=True)
         status = target.stat()

@@ -10,9 +10,9 @@ from compilelint.report.text import escape
 
 
 def write(findings: Sequence[Finding], run: Run) -> str:
-    return "".join(_line(finding) + "\n" for finding in findings)
+    return "".join(_line(finding, run) + "\n" for finding in findings)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Finding, run: Run) -> str:
     span = finding.span
-    return f"{escape(span.path)}:{span.line}:{span.column}: {finding.code} {escape(finding.message)}"
+    return f"{escape(run.place(span.path, span.line))}:{span.column}: {finding.code} {escape(finding.message)}"

@@ -12,24 +12,25 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 
 
 def write(findings: Sequence[Finding], run: Run) -> str:
-    lines = [_annotation(finding) for finding in findings]
+    lines = [_annotation(finding, run) for finding in findings]
     lines += [f"::error title=compilelint::{_data(failure)}" for failure in run.failures]
     return "".join(line + "\n" for line in lines)
 
 
-def _annotation(finding: Finding) -> str:
+def _annotation(finding: Finding, run: Run) -> str:
     span = finding.span
     fields = {
         "title": f"compilelint ({finding.code})",
         "file": span.path,
-        "line": str(span.line),
-        "endLine": str(span.end_line),
+        "line": str(run.on_disk(span.path, span.line)),
+        "endLine": str(run.on_disk(span.path, span.end_line)),
     }
-    if span.line == span.end_line:  # columns count within one line only
+    in_cell = run.cell(span.path, span.line)[0] > 0
+    if span.line == span.end_line and not in_cell:  # columns count within one line only
         fields |= {"col": str(span.column), "endColumn": str(span.end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in fields.items())
-    place = f"{span.path}:{span.line}:{span.column}"
-    text = "\n".join([f"{place}: {finding.code} {finding.message}", *reason_lines(finding), *fix_line(finding)])
+    place = f"{run.place(span.path, span.line)}:{span.column}"
+    text = "\n".join([f"{place}: {finding.code} {finding.message}", *reason_lines(finding, run), *fix_line(finding)])
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(text)}"
 
 

@@ -68,18 +68,15 @@ def _results(findings: Sequence[Finding], run: Run) -> list[dict[str, Any]]:
         text = "\0".join((finding.code, finding.span.path, line))
         mark = sha256(f"{text}\0{seen[text]}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
         seen[text] += 1
-        results.append(_result(finding, index) | {"partialFingerprints": {"compilelint/v1": mark}})
+        results.append(_result(finding, index, run) | {"partialFingerprints": {"compilelint/v1": mark}})
     return results
 
 
-def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+def _result(finding: Finding, index: dict[str, int], run: Run) -> dict[str, Any]:
     span = finding.span
-    region = {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
+    region = {"startLine": run.on_disk(span.path, span.line), "endLine": run.on_disk(span.path, span.end_line)}
+    if not run.cell(span.path, span.line)[0]:
+        region |= {"startColumn": span.column, "endColumn": span.end_column}
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": _LEVELS[finding.severity],
@@ -95,7 +92,11 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
         result["ruleIndex"] = index[finding.code]
     if finding.trace:
         result["relatedLocations"] = [
-            {"id": number, **_location(step.path, {"startLine": step.line}), "message": {"text": step.text}}
+            {
+                "id": number,
+                **_location(step.path, {"startLine": run.on_disk(step.path, step.line)}),
+                "message": {"text": step.text},
+            }
             for number, step in enumerate(finding.trace, 1)
         ]
     return result

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from compilelint.finding import REGION_NAMES, Applicability, Finding, Severity
+from compilelint.finding import REGION_NAMES, Applicability, Finding, Severity, TraceStep
 from compilelint.report.run import Run
 
 MAX_LINES = 6  # of the flagged span; what lies between is left out
@@ -43,7 +43,7 @@ def summary_line(findings: Sequence[Finding], files: int, *, failed: bool = Fals
     return line
 
 
-def reason_lines(finding: Finding) -> Iterator[str]:
+def reason_lines(finding: Finding, run: Run) -> Iterator[str]:
     """Why the finding stands: the region, then the history of the value."""
     region = finding.region
     if finding.effects:
@@ -52,8 +52,15 @@ def reason_lines(finding: Finding) -> Iterator[str]:
         root = f" (root `{region.root}`)" if region.root and region.root not in region.why else ""
         yield f"{effects} in {REGION_NAMES[region.kind]}{why}{root}"
     for step in finding.trace:
-        place = f"line {step.line}" if step.path == finding.span.path else f"{step.path}:{step.line}"
-        yield f"{place}: {step.text}"
+        yield f"{_near(step, finding, run)}: {step.text}"
+
+
+def _near(step: TraceStep, finding: Finding, run: Run) -> str:
+    """The place of a step, as short as it can be said beside the finding."""
+    if step.path != finding.span.path:
+        return run.place(step.path, step.line)
+    cell, line = run.cell(step.path, step.line)
+    return f"line {line}" if cell == run.cell(step.path, finding.span.line)[0] else f"cell {cell}, line {line}"
 
 
 def fix_line(finding: Finding) -> Iterator[str]:
@@ -74,10 +81,12 @@ def _finding(finding: Finding, run: Run, paint: Paint) -> Iterator[str]:
     severity = paint(_COLORS[finding.severity] + ";1", finding.severity.value)
     yield f"{paint('1', finding.code)} {severity}: {fixable}{escape(finding.message)}"
     lines = run.read_lines(span.path)
-    shown = _shown_lines(span.line, span.end_line, len(lines))
-    gutter = len(str(max(shown, default=span.line)))
+    cell, first = run.cell(span.path, span.line)
+    above = span.line - first  # lines of other cells
+    shown = [n for n in _shown_lines(span.line, span.end_line, len(lines)) if not cell or lines[n - 1] != "\f"]
+    gutter = len(str(max(shown, default=span.line) - above))
     bar = paint("34;1", "|")
-    yield f"{' ' * gutter}{paint('34;1', '-->')} {escape(span.path)}:{span.line}:{span.column}"
+    yield f"{' ' * gutter}{paint('34;1', '-->')} {escape(run.place(span.path, span.line))}:{span.column}"
     if shown:
         yield f"{' ' * gutter} {bar}"
         previous = shown[0]
@@ -86,12 +95,12 @@ def _finding(finding: Finding, run: Run, paint: Paint) -> Iterator[str]:
                 yield paint("34;1", "...")
             previous = number
             code, start, end = _frame(lines[number - 1], number, finding)
-            yield f"{paint('34;1', str(number).rjust(gutter))} {bar} {code}".rstrip()
+            yield f"{paint('34;1', str(number - above).rjust(gutter))} {bar} {code}".rstrip()
             if start < end:
                 mark = paint(_COLORS[finding.severity] + ";1", "^" * (end - start))
                 yield f"{' ' * gutter} {bar} {' ' * start}{mark}"
         yield f"{' ' * gutter} {bar}"
-    for line in (*reason_lines(finding), *fix_line(finding)):
+    for line in (*reason_lines(finding, run), *fix_line(finding)):
         label, colon, rest = line.partition(":")
         if label in ("help", "fix"):
             yield f"{' ' * gutter} {paint('34;1', '=')} {paint('36;1', label + colon)}{escape(rest)}"

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from compilelint.source.notebook import is_notebook
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -40,6 +42,8 @@ def module_name(path: Path, known: dict[Path, bool] | None = None) -> tuple[str,
 
     `known` remembers from call to call which folders have one.
     """
+    if is_notebook(path):  # nothing imports it, nor is it part of the package that it lies in
+        return f"{path.stem}_ipynb", path.absolute().parent
     known = {} if known is None else known
     parts = [] if path.name == "__init__.py" else [path.stem]
     folder = path.absolute().parent  # the packages above count, wherever we were started

@@ -14,6 +14,7 @@ from compilelint.source.files import digest
 from compilelint.source.installed import Installed, locate
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.notebook import NotebookError, is_notebook, pages, read
 from compilelint.source.parsed import Parsed
 
 __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "parse", "read_text"]
@@ -50,10 +51,16 @@ def noted_bytes(path: Path, read: dict[Path, str]) -> bytes:
 
 def read_text(path: Path) -> str:
     """The decoded text of a file as it is on disk (PEP 263, BOM dropped), newlines untranslated. Raises SourceError."""
-    return decode(read_bytes(path))
+    return decode(read_bytes(path), path)
 
 
-def decode(data: bytes) -> str:
+def decode(data: bytes, path: Path) -> str:
+    """The text of a file's bytes; of a notebook its code. Raises SourceError."""
+    if is_notebook(path):
+        try:
+            return read(data).text
+        except NotebookError as error:
+            raise SourceError(str(error)) from None
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return data.decode(encoding)
@@ -68,12 +75,20 @@ def decode(data: bytes) -> str:
 
 def parse(text: str, path: str) -> ast.Module:
     """The syntax tree of a text. Raises SourceError with the line of the syntax error."""
+    line = 0
+    for page in pages(text) if is_notebook(path) else ():  # what a cell leaves open, the next doesn't close
+        _parse(page, path, line)
+        line += page.count("\n") + 2 if page else 1
+    return _parse(text, path)
+
+
+def _parse(text: str, path: str, above: int = 0) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text, filename=path)
     except SyntaxError as error:
-        raise SourceError(f"syntax error: {error.msg}", error.lineno or 1, error.offset or 1) from None
+        raise SourceError(f"syntax error: {error.msg}", above + (error.lineno or 1), error.offset or 1) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceError(f"can't be parsed: {type(error).__name__}: {error}") from None
 
@@ -136,7 +151,7 @@ class Project:
                 data = noted_bytes(path, self.read)
                 if (known := self._parsed.take(path, name, self.read[path])) is not None:
                     return known
-                text = decode(data)
+                text = decode(data, path)
             return Module(path, name, text, parse(text, str(path)))
         except SourceError as error:
             self.errors[path] = error
