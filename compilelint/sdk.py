@@ -135,6 +135,7 @@ from compilelint.stopped import over_the_mask
 from compilelint.twins import argument, ask_the_list, counted_by_list, pass_the_list, read_the_list, written_calls
 from compilelint.unconditional import run_always
 from compilelint.watched import guard_steps
+from compilelint.wrapped import wrap_around, wrap_extension
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -272,6 +273,8 @@ __all__ = [
     "walk",
     "without_none",
     "words",
+    "wrap_around",
+    "wrap_extension",
     "written_calls",
 ]
 

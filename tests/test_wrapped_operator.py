@@ -87,3 +87,36 @@ def test_breaks_before_and_not_after(tmp_path: Path) -> None:
     (before, _, breaks), (after, _, left) = results
     assert before == after == "[1.0, 0.0] [24.0, -72.0]"
     assert int(breaks) >= 2 and int(left) == 0
+
+
+NUMBA = """\
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@numba.njit
+def clipped(x: np.ndarray, most: float) -> np.ndarray:
+    return np.minimum(x, most)
+
+
+def host(x: np.ndarray) -> np.ndarray:
+    return clipped(x, 1.0)
+
+
+@torch.compile
+def scaled(x: Tensor) -> Tensor:
+    return 2 * torch.from_numpy(clipped(x.numpy(), 1.0))
+"""
+
+
+def test_a_function_of_numba_is_wrapped_with_what_makes_a_tensor_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(NUMBA, encoding="utf-8")
+    settings = api.load_settings(isolated=True, overrides={"unsafe_fixes": True, "select": ("CL501",)})
+    api.fix([path], settings, apply=True)
+    text = path.read_text(encoding="utf-8")
+    assert "    return torch.from_numpy(clipped(x.numpy(), 1.0))\n" in text
+    assert text.endswith("    return 2 * clipped_operator(x)\n")
+    assert "@clipped_operator.register_fake" in text

@@ -26,7 +26,7 @@ def operators(module: Module) -> dict[str, bool]:
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Call) and _last(decorator.func) in ("custom_op", "triton_op"):
                     if (name := _text(decorator)) is not None:
-                        found.setdefault(name, _last(decorator.func) == "triton_op")
+                        found.setdefault(name, _last(decorator.func) == "triton_op" or _only_writes(node, decorator))
                         names[node.name] = name
                 elif isinstance(decorator, ast.Attribute) and decorator.attr in REGISTERS_FAKE:
                     faked.add(_last(decorator.value))
@@ -56,3 +56,22 @@ def _text(call: ast.Call) -> str | None:
 
 def _is_composite(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in COMPOSITE
+
+
+def _only_writes(function: ast.FunctionDef, decorator: ast.Call) -> bool:
+    """Whether an operator writes to arguments and returns nothing: torch makes its fake implementation
+    (`can_generate_trivial_fake_impl` in torch/_library/utils.py)."""
+    written = next((k.value for k in decorator.keywords if k.arg == "mutates_args"), None)
+    returns = function.returns
+    return (
+        isinstance(returns, ast.Constant) and returns.value is None and written is not None and not _is_empty(written)
+    )
+
+
+def _is_empty(node: ast.expr) -> bool:
+    match node:
+        case ast.Tuple(elts=[]) | ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Constant(value=""):
+            return True
+        case ast.Call(func=ast.Name(id="set" | "tuple" | "list"), args=[]):
+            return True
+    return False

@@ -54,6 +54,10 @@ MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of th
 MAX_RECURSION = 3  # times that one function may stand on the stack of calls
 MAX_CALL_DEPTH = 14  # nested interpretation of calls
 MAX_FOLLOWED = 2000  # contexts of functions in installed packages
+# decorators that make machine code of a function, which Dynamo can't look into
+COMPILES_APART = frozenset(
+    ("numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cupy.fuse")
+)
 
 
 class Interest(Protocol):
@@ -371,6 +375,8 @@ class Engine:
                     and call.args
                 ):
                     value = self.operator(call.args[0], value, info.module)
+                elif target.name in COMPILES_APART:
+                    value = Instance(None, target.name, attrs={"function": value})
                 elif target.name == "functools.partial" and call is not None and call.args:
                     inner = scope.static(call.args[0])
                     if isinstance(inner, External) and inner.name == "torch.compile":
