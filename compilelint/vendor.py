@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import keyword
+import os
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,11 +75,22 @@ def copies(folder: Path) -> Copies:
     """Raises UsageProblem where there can be no such package, or is another."""
     name, _ = module_name(folder.absolute().with_name(f"{folder.absolute().name}.py"))
     start = folder / "__init__.py"
-    if not all(part.isidentifier() for part in name.split(".")):
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
         raise UsageProblem(f"--vendor-ops {folder}: `{name}` can't be imported")
-    if folder.exists() and not (start.is_file() and start.read_text(encoding="utf-8").startswith(MARK)):
+    if name in sys.stdlib_module_names or name in ("torch", "numpy", "compilelint"):
+        raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide the module `{name}`")
+    if folder.with_name(f"{folder.name}.py").exists():
+        raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide {folder.name}.py")
+    if os.path.lexists(folder) and not _is_ours(start):
         raise UsageProblem(f"--vendor-ops {folder}: exists, and holds no copies of operators")
     return Copies(folder, name)
+
+
+def _is_ours(start: Path) -> bool:
+    try:
+        return start.read_text(encoding="utf-8").startswith(MARK)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _imported(source: str, module: str) -> list[str]:

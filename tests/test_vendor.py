@@ -111,9 +111,24 @@ def test_the_licence_is_the_projects() -> None:
     assert text == vendor.LICENCE
 
 
-@pytest.mark.parametrize("name", ["not-a-name", "other"])
-def test_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "__init__.py").write_text("x = 1\n", encoding="utf-8")
-    with pytest.raises(api.UsageProblem, match="--vendor-ops"):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("not-a-name", "can't be imported"),
+        ("class", "can't be imported"),
+        ("json", "would hide the module `json`"),
+        ("torch", "would hide the module `torch`"),
+        ("train", "would hide train.py"),
+        ("other", "holds no copies"),
+        ("dangling", "holds no copies"),
+        ("latin", "holds no copies"),
+    ],
+)
+def test_refused(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "train.py").write_text("x = 1\n", encoding="utf-8")
+    for other, start in (("other", b"x = 1\n"), ("latin", b"# \xe9\n")):
+        (tmp_path / other).mkdir()
+        (tmp_path / other / "__init__.py").write_bytes(start)
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(api.UsageProblem, match=f"--vendor-ops.*{why}"):
         vendor.copies(tmp_path / name)
