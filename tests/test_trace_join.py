@@ -55,6 +55,12 @@ def test_what_a_run_can_not_tell() -> None:
     assert statuses(eager, finding(4, "CL110", ("graph-break",))) == [
         ("not reached", "the line ran, but never under torch.compile")
     ]
+    compiled = Record(syncs_are="predicted", executed={PATH: [4]}, traced={PATH: [4]})
+    assert statuses(compiled, sync) == [
+        ("not measured", "the line is compiled code, in which a CPU does not show all that would sync")
+    ]
+    unclear = Record(syncs_are="predicted", executed={PATH: [4]}, measured={PATH: [4]}, unclear={PATH: [4]})
+    assert statuses(unclear, sync) == [("not measured", "the line ran; whether it waits shows on a GPU only")]
     quiet = Record(syncs_are="predicted", executed={PATH: [4]}, measured={PATH: [4]})
     assert statuses(quiet, both) == [("refuted", "the line ran, and none of its operators would sync")]
 

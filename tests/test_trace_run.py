@@ -204,3 +204,37 @@ def test_target(tmp_path: Path) -> None:
     assert report["explained"]["graphs"] >= 1
     assert [each["run"]["status"] for each in report["findings"]] == ["confirmed"]
     assert any("compiles nothing itself" in note for note in report["notes"])
+
+
+READS = """
+    import torch
+
+    def read(x: torch.Tensor):
+        y = x * 2
+        print("split")
+        host = (y + 1).cpu()
+        values = (y + 2).tolist()
+        moved = (y + 3).to("cpu")
+        return host, values, moved
+
+    compiled = torch.compile(read, backend="eager")
+
+    def make():
+        return compiled, (torch.ones(3),)
+
+    if __name__ == "__main__":
+        for _ in range(3):
+            compiled(torch.ones(3))
+"""
+
+
+def test_calls_that_compiled_code_hides(tmp_path: Path) -> None:
+    report = trace(tmp_path, READS, "main.py:make")
+    syncs = of(report, "sync")
+    assert {line(READS, ".cpu()"), line(READS, ".tolist()")} == set(syncs)
+    assert all(each["count"] == 3 for each in syncs.values())
+    found = {each["line"]: each["run"]["status"] for each in report["findings"]}
+    assert found[line(READS, ".cpu()")] == found[line(READS, ".tolist()")] == "confirmed"
+    assert found[line(READS, ".to(")] == "not measured"
+    report = trace(tmp_path, READS)
+    assert "refuted" not in [each["run"]["status"] for each in report["findings"]]

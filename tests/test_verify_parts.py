@@ -110,6 +110,7 @@ def test_predicted_syncs() -> None:
     assert predicted(run, torch.ones(4)) == [
         (2, "Tensor.item"),
         (3, "Tensor.__getitem__"),
+        (5, "Tensor.__setitem__"),
         (6, "torch.nonzero"),
         (7, "Tensor.__format__"),
         (8, "Tensor.tolist"),

@@ -11,10 +11,10 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -22,26 +22,13 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from compilelint.runtime import waits
 from compilelint.runtime.places import Places
 from compilelint.runtime.results import Site
+from compilelint.runtime.waits import HOST, Where
 
 _TORCH = str(Path(torch.__file__).parent)
 _HARNESS = str(Path(__file__).parent) + os.sep
-Where = Literal["host", "argument", "device"]
-
-READS = {
-    "aten::_local_scalar_dense",
-    "aten::_linalg_check_errors",
-    "aten::_unique2",
-    "aten::bincount",
-    "aten::equal",
-    "aten::histc",
-    "aten::masked_select",
-    "aten::nonzero",
-    "aten::unique_consecutive",
-    "aten::unique_dim",
-}
-HOST_CALLS = {"tolist", "cpu", "numpy", "__array__", "__repr__", "__format__"}
 FACTORIES = {
     *("tensor", "as_tensor", "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "from_numpy"),
     *("rand", "randn", "randint", "randperm", "normal", "scalar_tensor", "tril_indices", "triu_indices", "hann_window"),
@@ -63,6 +50,9 @@ class Sites:
         else:
             self._sites[key] = Site(path, line, what, count, detail)
 
+    def unclear(self) -> None:
+        """What is not known is not counted."""
+
     def clear(self) -> None:
         self._sites.clear()
 
@@ -71,8 +61,13 @@ class Sites:
 
 
 class Taker(Protocol):
+    """Told of calls that the innermost line of the running thread makes."""
+
     def add(self, what: str) -> None:
-        """A call that would sync, made by the innermost line of the running thread."""
+        """One that would sync."""
+
+    def unclear(self) -> None:
+        """One that would, or not: a CPU can't tell."""
 
 
 class Prediction:
@@ -83,9 +78,12 @@ class Prediction:
         self._where: MutableMapping[torch.Tensor, Where] = WeakTensorKeyDictionary()
         self._names: list[str] = []  # of the torch calls under way, outermost first
         self._told = False  # the outermost call was already reported
+        self.pins = False  # a loader of the program pins its batches, or would where there is a device
+        self._waiting = waits.Calls(self.where, _for_host, lambda: self.pins)
         self._modes = contextlib.ExitStack()
 
     def __enter__(self) -> Prediction:
+        self._modes.enter_context(_loaders_told(self))
         self._modes.enter_context(Calls(self))
         self._modes.enter_context(Operators(self))
         return self
@@ -130,18 +128,12 @@ class Prediction:
         return out
 
     def _before(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        name, first = getattr(func, "__name__", ""), args[0] if args else None
-        if not isinstance(first, torch.Tensor):
-            if name in ("tensor", "as_tensor") and not _for_host(kwargs):
-                self.tell(name)
-            return
-        where = self.where(first)
-        read = name in HOST_CALLS and where != "host"
-        moved = name in ("to", "cuda") and where != "device" and _moves(name, args, kwargs)
-        source = args[1] if name == "copy_" and len(args) > 1 else None
-        copied = isinstance(source, torch.Tensor) and {where, self.where(source)} == {"host", "device"}
-        if read or moved or copied:
+        name = getattr(func, "__name__", "")
+        found = self._waiting.wait(name, args, kwargs)
+        if found and not (name in ("to", "cuda") and self.where(args[0]) == "device" and _by_torch()):
             self.tell(name)
+        elif found is None and not _by_torch():
+            self.sites.unclear()
 
     def _after(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
         """Where the results live."""
@@ -152,16 +144,21 @@ class Prediction:
         place: Where = "device"
         inputs = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         if name == "cpu":
-            place = "host"
+            place = "host" if self.where(args[0]) in HOST else "copied"
+        elif name == "pin_memory":
+            place = "pinned"
         elif name in ("to", "cuda"):
-            target = args[1] if len(args) > 1 else kwargs.get("device")
-            moved = name == "cuda" or isinstance(target, str | torch.device)
-            place = "device" if moved else self.where(args[0])
+            target = waits.destination(name, args, kwargs)
+            if target is None or isinstance(target, torch.Tensor):
+                place = self.where(args[0] if target is None else target)
+            elif name == "to" and self.where(args[0]) == "device":
+                place = "copied"  # if "cpu" is meant
         elif inputs:
-            if all(self.where(tensor) == "host" for tensor in inputs):
-                place = "host"
+            places = {self.where(tensor) for tensor in inputs}
+            if places <= {*HOST, "copied"}:
+                place = "copied" if "copied" in places else "host"
         elif name in FACTORIES and _for_host(kwargs):
-            place = "host"
+            place = "pinned" if kwargs.get("pin_memory") else "host"
         for tensor in results:
             self._where[tensor] = place
 
@@ -186,30 +183,19 @@ class Operators(TorchDispatchMode):  # in its __init_subclass__
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if _waits(func, args, kwargs):
+        if waits.operator_waits(func, args, kwargs):
             tensors = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-            if any(self._prediction.where(tensor) != "host" for tensor in tensors):
+            places = {self._prediction.where(tensor) for tensor in tensors}
+            if places & {"argument", "device"}:
                 self._prediction.tell(func._schema.name)
+            elif "copied" in places:
+                self._prediction.sites.unclear()
         out = func(*args, **kwargs)
         self._prediction.ran(func._schema.name, out)
         return out
 
 
-def _waits(func: Any, args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether the CUDA kernel of this operator reads its result's size or value back."""
-    name = func._schema.name
-    if name in READS:
-        return True
-    if name == "aten::repeat_interleave":
-        return func._overloadname == "Tensor" and kwargs.get("output_size") is None
-    if name in ("aten::index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_"):
-        masks = any(isinstance(i, torch.Tensor) and i.dtype in (torch.bool, torch.uint8) for i in args[1])
-        filled = len(args) > 2 and args[2].dim() == 0  # becomes masked_fill
-        return masks and not filled
-    return False
-
-
-def _for_host(kwargs: dict[str, Any]) -> bool:
+def _for_host(kwargs: Mapping[str, Any]) -> bool:
     """Whether a call makes a tensor on the host: without a device, or with `device="cpu"` in torch's own Python (an
     optimizer's step counts). The user's `"cpu"` may stand for the device that this run lacks."""
     return kwargs.get("device") is None or (str(kwargs["device"]) == "cpu" and _by_torch())
@@ -223,9 +209,21 @@ def _by_torch() -> bool:
     return frame is not None and frame.f_code.co_filename.startswith(_TORCH)
 
 
-def _moves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    target = args[1] if len(args) > 1 else kwargs.get("device")
-    return (name == "cuda" or isinstance(target, str | torch.device)) and not kwargs.get("non_blocking")
+@contextlib.contextmanager
+def _loaders_told(prediction: Prediction) -> Iterator[None]:
+    """Without a device a loader that is asked to pin its batches does not, and nothing shows on them."""
+    loader: Any = torch.utils.data.DataLoader
+    original = loader.__iter__
+
+    def begun(self: Any) -> Any:
+        prediction.pins = prediction.pins or bool(self.pin_memory)
+        return original(self)
+
+    loader.__iter__ = begun
+    try:
+        yield
+    finally:
+        loader.__iter__ = original
 
 
 def _spelled(func: Any) -> str:

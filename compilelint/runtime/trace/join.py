@@ -122,17 +122,23 @@ def _judge(joined: Joined, record: Record) -> None:
     if not ran and not traced:
         return
     effects = set(finding.effects)
+    seen = bool(lines & set(record.measured.get(finding.span.path, ())))
     launched = any(work.kernels for work in joined.work)
     copied = any(work.copies for work in joined.work)
     if measured and (("launch" in effects and launched) or ("transfer" in effects and copied)):
         joined.status = "confirmed"
     elif "graph-break" in effects and traced:
         joined.status, joined.detail = "refuted", "Dynamo traced the line and did not break"
-    elif "sync" in effects and lines & set(record.measured.get(finding.span.path, ())):
-        seen = "no sync was measured" if measured else "none of its operators would sync"
-        joined.status, joined.detail = "refuted", f"the line ran, and {seen}"
+    elif "sync" in effects and lines & set(record.unclear.get(finding.span.path, ())):
+        joined.status, joined.detail = "not measured", "the line ran; whether it waits shows on a GPU only"
+    elif "sync" in effects and seen:
+        none = "no sync was measured" if measured else "none of its operators would sync"
+        joined.status, joined.detail = "refuted", f"the line ran, and {none}"
     elif "graph-break" in effects and ran:
         joined.detail = "the line ran, but never under torch.compile"
+    elif "sync" in effects and traced and not measured:
+        joined.status = "not measured"
+        joined.detail = "the line is compiled code, in which a CPU does not show all that would sync"
     elif "sync" in effects and ran:
         joined.detail = "the line ran, but not while syncs were counted"
     elif not ran:

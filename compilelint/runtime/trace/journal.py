@@ -50,7 +50,7 @@ class Journal:
             self._write_event(known)
 
     def line(self, what: str, path: str, line: int) -> None:
-        """A line that was `executed`, also while syncs were `measured`, or `traced`."""
+        """A line that was `executed`, also while syncs were `measured`, or `traced`; or one that is `unclear`."""
         if (what, path, line) not in self._lines:
             self._lines.add((what, path, line))
             self._write({"kind": what, "path": path, "line": line})
@@ -93,7 +93,7 @@ def read(path: Path) -> Record:
     """The record of a run, as far as it was written."""
     record = Record()
     events: dict[tuple[object, ...], Event] = {}
-    lines: dict[str, dict[str, set[int]]] = {"executed": {}, "measured": {}, "traced": {}}
+    lines: dict[str, dict[str, set[int]]] = {"executed": {}, "measured": {}, "traced": {}, "unclear": {}}
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for row in text.split("\n")[:-1]:  # what follows the last newline was cut short
         data = json.loads(row)

@@ -44,6 +44,7 @@ class Lines:
         self._watched: dict[CodeType, OnCall] = {}
         self._libraries: set[tuple[str, int]] = set()
         self._measuring = False
+        self.in_sight: Callable[[], bool] = lambda: True  # whether what runs now would be seen to sync
         self._monitoring: Any = getattr(sys, "monitoring", None)
         self._tool: int | None = None
 
@@ -119,15 +120,18 @@ class Lines:
         return self._local
 
     def _line(self, filename: str, line: int) -> bool:
-        """A line runs; whether it is one whose every turn counts."""
-        shown = self._sources.shown(filename)
+        """A line runs; whether to be told of it again: each turn of a loop counts, and what is out of sight now may be
+        in sight later."""
+        shown, again = self._sources.shown(filename), False
         if shown is not None:
             self._journal.line("executed", shown, line)
-            if self._measuring:
+            if self._measuring and self.in_sight():
                 self._journal.line("measured", shown, line)
+            else:
+                again = self._measuring
         elif (filename, line) not in self._libraries:
             return False
         if line not in loops(filename):
-            return False
+            return again
         self.on_loop(filename, line)
         return True

@@ -195,7 +195,8 @@ class Record:
     timeline: Timeline | None = None
     files: dict[str, str] = field(default_factory=dict)  # the program's own sources: absolute path → shown path
     executed: dict[str, list[int]] = field(default_factory=dict)
-    measured: dict[str, list[int]] = field(default_factory=dict)  # of those, while syncs were counted
+    measured: dict[str, list[int]] = field(default_factory=dict)  # of those, where a sync would have been seen
+    unclear: dict[str, list[int]] = field(default_factory=dict)  # with calls of which a CPU can't tell if they sync
     traced: dict[str, list[int]] = field(default_factory=dict)  # lines that Dynamo traced
     explained: dict[str, Any] = field(default_factory=dict)  # what torch._dynamo.explain or its counters say
     notes: list[str] = field(default_factory=list)

@@ -41,7 +41,12 @@ def report(record: Record, findings: Sequence[Finding], problems: Sequence[str] 
         "findings": [_finding(each) for each in joined],
         "events": [_event(event, unpredicted=id(event) in apart) for event in shown],
         "work": [event_to_json(event) for event in record.events if event.kind == "work"],
-        "lines": {"executed": record.executed, "measured": record.measured, "traced": record.traced},
+        "lines": {
+            "executed": record.executed,
+            "measured": record.measured,
+            "unclear": record.unclear,
+            "traced": record.traced,
+        },
         "timeline": None if record.timeline is None else asdict(record.timeline),
         "explained": record.explained,
         "notes": [*record.notes, *problems],

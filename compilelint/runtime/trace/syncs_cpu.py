@@ -19,10 +19,11 @@ import torch
 from torch._guards import TracingContext
 from torch.nn.modules.module import register_module_buffer_registration_hook
 
-from compilelint.runtime.syncs import Calls, Operators, Prediction, Where
+from compilelint.runtime.syncs import Calls, Operators, Prediction
 from compilelint.runtime.trace.journal import Journal
 from compilelint.runtime.trace.record import Sync
 from compilelint.runtime.trace.sources import Sources, running
+from compilelint.runtime.waits import Where
 
 _HARNESS = (str(Path(__file__).parents[1]) + os.sep, str(Path(torch.__file__).parent) + os.sep)
 _TRACING: Any = TracingContext
@@ -44,6 +45,10 @@ class Found:
         if outer is not None:
             at = self._sources.place(frames, *outer)
             self._journal.add(Sync(at.path, at.line, at.function, stack=frames, what=what))
+
+    def unclear(self) -> None:
+        if self._counts() and (frames := self._sources.here(sys._getframe(1))):
+            self._journal.line("unclear", frames[-1].path, frames[-1].line)
 
     def called(self, what: str, frame: FrameType) -> None:
         """A function that waits for the device is called, whether or not there is one."""
@@ -83,6 +88,10 @@ class ProgramPrediction(Prediction):
     def tell(self, fallback: str) -> None:
         if _TRACING.try_get() is None:
             super().tell(fallback)
+
+    def sees(self) -> bool:
+        """Whether all calls of the running code are seen: not in compiled code, and not in other threads."""
+        return self._depth is None and threading.get_ident() == self._thread
 
     def keep_out_of_compiled_code(self) -> None:
         """Once torch._dynamo is imported."""

@@ -98,6 +98,7 @@ class Watch:
             found = Found(self.sources, self.journal, lambda: self.steps.open)
             self.prediction = ProgramPrediction(found)
             self.prediction.start()
+            self.lines.in_sight = self.prediction.sees
             for function in (torch.cuda.synchronize, torch.cuda.empty_cache, torch.accelerator.synchronize):
                 code = inspect.unwrap(function).__code__
                 self.lines.watch_call(code, partial(found.called, f"{function.__module__}.{function.__name__}"))
@@ -105,15 +106,20 @@ class Watch:
     def _watch_calls(self) -> None:
         import torch
         from torch.optim.optimizer import Optimizer
-        from torch.utils.data.dataloader import _BaseDataLoaderIter
+        from torch.utils.data.dataloader import DataLoader, _BaseDataLoaderIter
 
         module: Any = torch.nn.Module
         stepping = _inner_code(Optimizer.profile_hook_step.__code__, "wrapper")
         self.lines.watch_call(stepping, lambda frame: self.steps.optimizer(_first_argument(frame)))
+        self.lines.watch_call(DataLoader.__iter__.__code__, self._loader)
         self.lines.watch_call(
             _BaseDataLoaderIter.__next__.__code__, lambda frame: self.steps.batch(frame.f_locals["self"])
         )
         self._watch_module(module._wrapped_call_impl.__code__)
+
+    def _loader(self, frame: FrameType) -> None:
+        if self.prediction is not None and frame.f_locals["self"].pin_memory:
+            self.prediction.pins = True  # it would where there is a device
 
     def _watch_module(self, code: CodeType) -> None:
         self.steps.module_code.add(code)
