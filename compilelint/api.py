@@ -6,7 +6,7 @@ Importing it is quick; what a call needs is imported by the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,21 +61,45 @@ __all__ = [
     "verification_summary",
     "verification_table",
     "verify",
+    "write_baseline",
 ]
 
 TraceFormat = Literal["text", "json", "html"]
-Format = Literal["text", "concise", "json", "sarif", "github"]
-FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github")
+Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "junit"]
+FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 
 
-def check(paths: Sequence[Path | str], settings: Settings | None = None) -> CheckResult:
-    """Checks files and folders. Nothing is imported from them or run. Raises UsageProblem only for wrong settings.
+def check(
+    paths: Sequence[Path | str], settings: Settings | None = None, *, diff_base: str | None = None, fixes: bool = False
+) -> CheckResult:
+    """Checks files and folders. Nothing is imported from them or run. Raises UsageProblem for wrong settings.
 
+    `diff_base`: only findings on lines that changed since that revision of git; raises UsageProblem where there is
+    none. `fixes`: the findings hold the edits of their fixes. Findings in the baseline of the settings are left out.
     With more than one job, call this from a main module that is guarded by `if __name__ == "__main__"`.
     """
     from compilelint import checking
 
-    return checking.check([Path(path) for path in paths], settings or load_settings())
+    given = [Path(path) for path in paths]
+    return checking.check(given, settings or load_settings(), diff_base=diff_base, build_fixes=fixes)
+
+
+def write_baseline(paths: Sequence[Path | str], settings: Settings | None = None) -> tuple[CheckResult, Path, int]:
+    """Checks, and writes all findings to the baseline of the settings: what was found, the file, how many it holds.
+
+    Nothing is written where the check failed. Raises UsageProblem.
+    """
+    from dataclasses import replace
+
+    from compilelint import baseline, checking
+
+    settings = settings or load_settings()
+    file = settings.baseline or settings.base / baseline.DEFAULT
+    files = [Path(path) for path in paths]
+    result = checking.check(files, replace(settings, baseline=None))
+    if result.failed:
+        return result, file, 0
+    return result, file, baseline.write(file, result.findings, result.checked, lru_cache(64)(checking.source_lines))
 
 
 def cache_folder() -> Path:
@@ -197,6 +221,7 @@ def render_trace(result: TraceResult, format: TraceFormat, *, color: bool = Fals
     """The report of a trace, with a newline at its end."""
     import json
 
+    from compilelint.checking import source_lines
     from compilelint.report import trace_html, trace_text
 
     if format == "json":
@@ -269,6 +294,7 @@ def render(
 ) -> str:
     """The report of a check, with a newline at its end; `quiet`: without the text report's summary."""
     from compilelint import __version__, report
+    from compilelint.checking import source_lines
     from compilelint.source import notebook
 
     @lru_cache(maxsize=64)
@@ -311,16 +337,3 @@ def describe_error(error: InternalError) -> str:
     rule = f" rule {error.rule}" if error.rule else ""
     function = f" in `{error.function}`" if error.function else ""
     return f"{where}: internal error{rule}{function}: {error.message}"
-
-
-def source_lines(path: str, texts: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The lines of a file as Python counts them; none when it can't be read. `texts` stand for what is on disk."""
-    import re
-
-    from compilelint.source.project import SourceError, read_text
-
-    try:
-        text = texts[path] if texts and path in texts else read_text(Path(path))
-    except SourceError:
-        return ()
-    return tuple(re.split(r"\r\n|\r|\n", text))

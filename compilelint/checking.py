@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compilelint import registry, runner, suppress
+from compilelint import baseline, registry, runner, suppress
+from compilelint.changed import changed_since
 from compilelint.config import Settings
 from compilelint.errors import did_you_mean
 from compilelint.finding import Finding, Severity, Stats
@@ -36,6 +38,8 @@ class CheckResult:
     problems: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)  # by shown path, of what is not on disk
+    known: int = 0  # findings of the baseline, which are left out
+    checked: list[str] = field(default_factory=list)  # the files, as they are shown
 
     @property
     def failed(self) -> bool:
@@ -50,12 +54,28 @@ class CheckResult:
         return int(any(finding.severity is not Severity.NOTE for finding in self.findings))
 
 
-def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
-    """Checks files and folders. Raises UsageProblem for wrong settings; all else is in the result."""
+def check(
+    paths: Sequence[Path], settings: Settings, *, diff_base: str | None = None, build_fixes: bool = False
+) -> CheckResult:
+    """Checks files and folders. Raises UsageProblem for wrong settings; all else is in the result.
+
+    Of the findings, those in the baseline of the settings and, with `diff_base`, those on lines that are as they were
+    in that revision are left out.
+    """
     registry.selected_codes(settings)  # before any work: the settings must make sense
+    changed = changed_since(diff_base, Path.cwd()) if diff_base is not None else None
     selection = select_files(paths, settings)
-    outcome = findings_in(selection.files, settings)
+    checked = [display_path(file) for file in selection.files]
+    outcome = findings_in(selection.files, settings, build_fixes=build_fixes)
     shown = [finding for finding in outcome.findings if finding.severity.rank >= settings.severity.rank]
+    notices, known = [], 0
+    if settings.baseline is not None:
+        judged = baseline.judge(settings.baseline, shown, checked, lru_cache(64)(source_lines))
+        shown, known = judged.new, judged.known
+        if judged.gone:
+            notices.append(f"{settings.baseline}: {judged.gone} of its findings are gone; --write-baseline drops them")
+    if changed is not None:
+        shown = [finding for finding in shown if changed.holds(finding)]
     return CheckResult(
         findings=shown,
         files=len(selection.files),
@@ -63,7 +83,12 @@ def check(paths: Sequence[Path], settings: Settings) -> CheckResult:
         stats=outcome.stats,
         errors=outcome.errors,
         problems=selection.problems,
-        notices=selection.notices + _roots_that_are_none(selection.files, settings.roots) + not_installed(settings),
+        notices=selection.notices
+        + notices
+        + _roots_that_are_none(selection.files, settings.roots)
+        + not_installed(settings),
+        checked=checked,
+        known=known,
     )
 
 
@@ -152,6 +177,15 @@ def _display_path(path: str, cwd: str) -> str:
 def display_path(path: Path | str) -> str:
     """How a path is shown: relative to the working directory where it lies below it, else absolute; with slashes."""
     return _display_path(str(path), str(Path.cwd()))
+
+
+def source_lines(path: str, texts: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The lines of a file as Python counts them; none when it can't be read. `texts` stand for what is on disk."""
+    try:
+        text = texts[path] if texts and path in texts else read_text(Path(path))
+    except SourceError:
+        return ()
+    return tuple(re.split(r"\r\n|\r|\n", text))
 
 
 def _chosen(findings: Iterable[Finding], chosen: Mapping[str, str]) -> list[Finding]:

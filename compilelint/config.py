@@ -42,6 +42,7 @@ class Settings:
     unsafe_fixes: bool = False
     force_exclude: bool = False  # `exclude` also for files named on the command line
     respect_gitignore: bool = True
+    baseline: Path | None = None  # the findings that are known, and not shown
     cache: Path | None = None  # the folder that caches are kept in; None: nothing is remembered between runs
     base: Path = Path()
     source: Path | None = None  # the file that the settings came from
@@ -115,6 +116,8 @@ def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Set
             known = sorted(reader.replace("_", "-") for reader in _READERS)
             raise ConfigError(f'{path}: {SECTION} unknown key "{key}"{did_you_mean(key, known)}')
         changes[name] = _READERS[name](value, f"{path}: {SECTION} {key}")
+    if "baseline" in changes:
+        changes["baseline"] = path.resolve().parent / changes["baseline"]
     return replace(settings, **changes, base=path.resolve().parent, source=path)
 
 
@@ -227,6 +230,12 @@ def _per_file(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], .
     return tuple((_pattern(str(glob), where), _codes(codes, f'{where}."{glob}"')) for glob, codes in value.items())
 
 
+def _path(value: object, where: str) -> Path:
+    if isinstance(value, str | Path) and str(value):
+        return Path(value)
+    raise ConfigError(f"{where}: expected a path, got {_shown(value)}")
+
+
 def _shown(value: object) -> str:
     kinds = {bool: "a boolean", str: "a string", list: "a list", dict: "a table", int: "a number", float: "a number"}
     kind = kinds.get(type(value), type(value).__name__)
@@ -248,6 +257,7 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "unsafe_fixes": _boolean,
     "force_exclude": _boolean,
     "respect_gitignore": _boolean,
+    "baseline": _path,
 }
 
 

@@ -1,15 +1,17 @@
-"""The four reports, field by field, and what they make of hostile source."""
+"""The reports, field by field, and what they make of hostile source."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from compilelint.finding import Applicability, Finding, FixPlan, Region, Severity, Span, TraceStep
+from compilelint.finding import Applicability, Edit, Finding, FixPlan, Region, Severity, Span, TraceStep
 from compilelint.report import WRITERS, RuleDoc, Run, text
 from compilelint.report.text import escape
 
@@ -174,6 +176,45 @@ def test_sarif_has_what_code_scanning_needs() -> None:
     assert "relatedLocations" not in second
     assert first["message"]["text"] == "`mask.any()` decides a Python branch. Help: use torch.where."
     assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def test_sarif_tells_the_flow_and_the_edits() -> None:
+    plan = FixPlan("Use torch.where", Applicability.UNSAFE, "both sides run", (Edit(5, 8, "new"), Edit(9, 9, "x")))
+    report = json.loads(write("sarif", [finding(fix=plan), finding(trace=())]))
+    first, second = report["runs"][0]["results"]
+    (thread,) = first["codeFlows"][0]["threadFlows"]
+    steps = [step["location"]["message"]["text"] for step in thread["locations"]]
+    assert steps == ["`mask` is a tensor: a parameter", "called here", "`mask.any()` decides a Python branch."]
+    (fix,) = first["fixes"]
+    assert fix["description"]["text"] == "Use torch.where (unsafe: both sides run)"
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"]["uri"] == "src/model.py"
+    assert change["replacements"][0] == {
+        "deletedRegion": {"charOffset": 5, "charLength": 3},
+        "insertedContent": {"text": "new"},
+    }
+    assert "fixes" not in second and "codeFlows" not in second
+
+
+def test_gitlab_entries() -> None:
+    entries = json.loads(write("gitlab", [finding(), finding(), finding(severity=Severity.NOTE)]))
+    assert entries[0]["location"] == {"path": "src/model.py", "lines": {"begin": 4, "end": 4}}
+    assert [entry["severity"] for entry in entries] == ["critical", "critical", "info"]
+    assert len({entry["fingerprint"] for entry in entries}) == 3
+    assert entries[0]["description"] == "CL101: `mask.any()` decides a Python branch."
+
+
+def test_junit_counts_and_survives_control_characters() -> None:
+    findings = [finding(), finding(severity=Severity.NOTE), finding(span=Span("src/odd.py", 2, 1, 2, 3))]
+    findings[2] = replace(findings[2], message="\x1b[31m <&> \ud800 \ufffe")
+    root = ElementTree.fromstring(write("junit", findings, failures=["gone.py: no such file"]))
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("4", "2", "1")
+    suites = {suite.get("name"): suite for suite in root}
+    assert (suites["src/model.py"].get("tests"), suites["src/model.py"].get("failures")) == ("2", "1")
+    failure = suites["src/odd.py"].find("testcase/failure")
+    assert failure is not None and failure.get("message") == "\\x1b[31m <&> \\ud800 \\ufffe"
+    empty = ElementTree.fromstring(write("junit", []))
+    assert (empty.get("tests"), empty.get("failures")) == ("1", "0")
 
 
 def test_github_annotations_are_one_line_each() -> None:

@@ -18,7 +18,7 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 @selection_options
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "concise", "json", "sarif", "github"]),
+    type=click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit"]),
     default="text",
     show_default=True,
     help="How findings are written, to stdout.",
@@ -38,6 +38,18 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     metavar="FILE:LINE:COL",
     help="Instead of findings, show what is believed of the expression there and why, as text or json.",
 )
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Leave out the findings that this file holds.",
+)
+@click.option(
+    "--write-baseline",
+    is_flag=True,
+    help="Write all findings to the baseline (--baseline, the configured one, or compilelint-baseline.json).",
+)
+@click.option("--diff-base", metavar="REV", help="Only findings on lines that changed since this revision of git.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
 def check(
@@ -46,6 +58,8 @@ def check(
     statistics: bool,
     stdin_filename: Path | None,
     explain_value: str | None,
+    write_baseline: bool,
+    diff_base: str | None,
     exit_zero: bool,
     no_cache: bool,
     **options: Any,
@@ -73,16 +87,19 @@ def check(
     if from_stdin:
         if paths not in ((), (Path("-"),)):
             raise click.UsageError("what stdin holds is checked alone: no paths beside `-` or --stdin-filename")
+        if write_baseline or diff_base is not None:
+            raise click.UsageError("--write-baseline and --diff-base are for files, not for stdin")
         result = api.check_source(sys.stdin.buffer.read(), stdin_filename or "-", settings)
+    elif write_baseline:
+        if diff_base is not None or statistics:
+            raise click.UsageError("--write-baseline goes with neither --diff-base nor --statistics")
+        return _write_baseline(paths or (Path(),), settings, quiet=quiet)
     else:
-        result = api.check(paths or (Path(),), settings)
-    for problem in result.problems:
-        console.error(problem)
-    if not quiet:
-        for notice in result.notices:
-            console.warn(notice)
-        if not result.files and not result.problems and not from_stdin:
-            console.warn("no Python files found under the given paths")
+        fixes = output_format == "sarif"
+        result = api.check(paths or (Path(),), settings, diff_base=diff_base, fixes=fixes)
+    _tell_problems(result, quiet=quiet)
+    if not quiet and not result.files and not result.problems and not from_stdin:
+        console.warn("no Python files found under the given paths")
     for error in result.errors:
         console.error(api.describe_error(error))
         if options["verbose"]:
@@ -92,11 +109,36 @@ def check(
     else:
         color = output_format == "text" and console.wants_color()
         console.write(api.render(result, output_format, color=color, quiet=quiet))
+    if result.known and output_format == "text" and not quiet:
+        console.write(f"{console.count(result.known, 'finding')} in the baseline not shown.\n")
     if options["verbose"]:
         _tell_more(result, time.perf_counter() - started)
     if result.errors:
         console.error("findings may be missing because of the internal errors above; please report them")
     return 0 if exit_zero and not result.failed else result.exit_code
+
+
+def _tell_problems(result: Any, *, quiet: bool) -> None:
+    for problem in result.problems:
+        console.error(problem)
+    if not quiet:
+        for notice in result.notices:
+            console.warn(notice)
+
+
+def _write_baseline(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> int:
+    from compilelint import api
+
+    result, file, number = api.write_baseline(paths, settings)
+    _tell_problems(result, quiet=quiet)
+    for error in result.errors:
+        console.error(api.describe_error(error))
+    if result.failed:
+        console.error("no baseline is written where a check fails")
+        return 2
+    if not quiet:
+        console.write(f"Wrote {console.count(number, 'finding')} to {file}.\n")
+    return 0
 
 
 def _write_statistics(result: Any, *, quiet: bool) -> None:

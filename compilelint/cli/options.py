@@ -103,6 +103,7 @@ SETTINGS = (
     "force_exclude",
     "follow_imports",
     "unsafe_fixes",
+    "baseline",
 )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from compilelint.finding import Finding
 from compilelint.report.concise import write as _concise
 from compilelint.report.github import write as _github
+from compilelint.report.gitlab import write as _gitlab
 from compilelint.report.json import write as _json
+from compilelint.report.junit import write as _junit
 from compilelint.report.run import RuleDoc, Run
 from compilelint.report.sarif import write as _sarif
 from compilelint.report.text import write as _text
@@ -20,4 +22,6 @@ WRITERS: dict[str, Callable[[Sequence[Finding], Run], str]] = {
     "json": _json,
     "sarif": _sarif,
     "github": _github,
+    "gitlab": _gitlab,
+    "junit": _junit,
 }

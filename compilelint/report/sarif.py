@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
-from hashlib import sha256
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from compilelint.finding import Finding, Severity
+from compilelint.finding import Finding, FixPlan, Severity
+from compilelint.report.fingerprints import fingerprints
 from compilelint.report.run import RuleDoc, Run
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -58,18 +57,11 @@ def _rule(rule: RuleDoc) -> dict[str, Any]:
 
 
 def _results(findings: Sequence[Finding], run: Run) -> list[dict[str, Any]]:
-    """The findings, each with a fingerprint that stays when lines above it come or go."""
     index = {rule.code: position for position, rule in enumerate(run.rules())}
-    seen: Counter[str] = Counter()
-    results = []
-    for finding in findings:
-        lines = run.read_lines(finding.span.path)
-        line = lines[finding.span.line - 1].strip() if finding.span.line <= len(lines) else ""
-        text = "\0".join((finding.code, finding.span.path, line))
-        mark = sha256(f"{text}\0{seen[text]}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        seen[text] += 1
-        results.append(_result(finding, index, run) | {"partialFingerprints": {"compilelint/v1": mark}})
-    return results
+    return [
+        _result(finding, index, run) | {"partialFingerprints": {"compilelint/v1": mark}}
+        for finding, mark in zip(findings, fingerprints(findings, run), strict=True)
+    ]
 
 
 def _result(finding: Finding, index: dict[str, int], run: Run) -> dict[str, Any]:
@@ -91,15 +83,33 @@ def _result(finding: Finding, index: dict[str, int], run: Run) -> dict[str, Any]
     if finding.code in index:
         result["ruleIndex"] = index[finding.code]
     if finding.trace:
-        result["relatedLocations"] = [
+        steps = [
             {
-                "id": number,
                 **_location(step.path, {"startLine": run.on_disk(step.path, step.line)}),
                 "message": {"text": step.text},
             }
-            for number, step in enumerate(finding.trace, 1)
+            for step in finding.trace
         ]
+        result["relatedLocations"] = [{"id": number, **step} for number, step in enumerate(steps, 1)]
+        flow = [*steps, {**result["locations"][0], "message": {"text": finding.message}}]
+        result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in flow]}]}]
+    if finding.fix is not None and finding.fix.edits and not run.cell(span.path, span.line)[0]:
+        result["fixes"] = [_fix(finding.fix, span.path)]
     return result
+
+
+def _fix(fix: FixPlan, path: str) -> dict[str, Any]:
+    """Edits count the characters of the text, as `columnKind` says."""
+    replacements = [
+        {
+            "deletedRegion": {"charOffset": edit.start, "charLength": edit.end - edit.start},
+            "insertedContent": {"text": edit.text},
+        }
+        for edit in fix.edits
+    ]
+    text = f"{fix.title} ({fix.applicability.value}{': ' + fix.why if fix.why else ''})"
+    change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
+    return {"description": {"text": text}, "artifactChanges": [change]}
 
 
 def _message(finding: Finding) -> str:

@@ -1,0 +1,102 @@
+"""A baseline: the findings that an old code base starts with, kept in a file that is committed. Only others are shown.
+
+A finding is known by its file, its rule and the text of its line, so that lines may move; where several are alike,
+their number counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compilelint import __version__
+from compilelint.errors import UsageProblem
+from compilelint.finding import Finding
+from compilelint.fix.write import write_text
+
+DEFAULT = "compilelint-baseline.json"
+VERSION = 1
+LONGEST = 200  # characters kept of a line
+
+Key = tuple[str, str, str]  # path below the baseline's folder, code, text of the line
+Lines = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`new` findings are not in the baseline, `known` are; `gone` entries of it were not found in the files at hand."""
+
+    new: list[Finding]
+    known: int
+    gone: int
+
+
+def judge(file: Path, findings: Iterable[Finding], checked: Collection[str], lines: Lines) -> Judged:
+    """Findings of a run over `checked` files, against a baseline. Raises UsageProblem."""
+    left = _read(file)
+    new: list[Finding] = []
+    known = 0
+    for finding in findings:
+        key = _key(file, finding, lines)
+        if left[key] > 0:
+            left[key] -= 1
+            known += 1
+        else:
+            new.append(finding)
+    places = {_place(file, path) for path in checked}
+    return Judged(new, known, sum(count for (path, *_), count in left.items() if path in places))
+
+
+def write(file: Path, findings: Iterable[Finding], checked: Collection[str], lines: Lines) -> int:
+    """Writes the findings of a run as the baseline, and gives their number.
+
+    What it holds of files that were not checked stays, as long as they exist. Raises UsageProblem.
+    """
+    places = {_place(file, path) for path in checked}
+    kept = Counter(_key(file, finding, lines) for finding in findings)
+    number = kept.total()
+    if file.exists():
+        there = {key: n for key, n in _read(file).items() if key[0] not in places}
+        kept.update({key: n for key, n in there.items() if (file.parent / key[0]).exists()})
+    by_path: dict[str, list[dict[str, Any]]] = {}
+    for (path, code, line), count in sorted(kept.items()):
+        by_path.setdefault(path, []).append({"code": code, "line": line, "count": count})
+    data = {"version": VERSION, "compilelint": __version__, "findings": by_path}
+    try:
+        write_text(file, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise UsageProblem(f"{file}: can't be written: {error.strerror}") from None
+    return number
+
+
+def _read(file: Path) -> Counter[Key]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        if data["version"] != VERSION:
+            raise UsageProblem(f"{file}: a baseline of version {data['version']!r}; this compilelint knows {VERSION}")
+        found: Counter[Key] = Counter()
+        for path, entries in data["findings"].items():
+            for entry in entries:
+                found[(str(path), str(entry["code"]), str(entry["line"]))] += int(entry["count"])
+    except FileNotFoundError:
+        raise UsageProblem(f"{file}: no such baseline; `--write-baseline` makes one") from None
+    except OSError as error:
+        raise UsageProblem(f"{file}: can't be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UsageProblem(f"{file}: not a baseline; `--write-baseline` makes one") from None
+    return found
+
+
+def _key(file: Path, finding: Finding, lines: Lines) -> Key:
+    text = lines(finding.span.path)
+    line = text[finding.span.line - 1].strip() if finding.span.line <= len(text) else ""
+    return _place(file, finding.span.path), finding.code, line[:LONGEST]
+
+
+def _place(file: Path, path: str) -> str:
+    return Path(os.path.relpath(os.path.abspath(path), file.absolute().parent)).as_posix()

@@ -1,0 +1,152 @@
+"""An old code base: baselines, and reports on changed lines alone. Real runs of the command line and of git."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MODEL = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 0:
+        x = x * 2
+    print(x)
+    return x
+"""
+NEW = "\n\n@torch.compile\ndef g(x: torch.Tensor) -> float:\n    return x.item()\n"
+
+
+def run(cwd: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "compilelint", *args],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def found(cwd: Path, *args: str) -> list[tuple[str, str, int]]:
+    done = run(cwd, "check", "--output-format", "json", *args)
+    assert done.returncode in (0, 1), done.stderr
+    return [(f["code"], f["path"], f["line"]) for f in json.loads(done.stdout)["findings"]]
+
+
+def git(cwd: Path, *args: str) -> None:
+    who = ("-c", "user.name=someone", "-c", "user.email=someone@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *who, *args], cwd=cwd, check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "model.py").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.compilelint]\nbaseline = "known.json"\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_a_baseline_hides_what_it_holds_wherever_it_moves(project: Path) -> None:
+    assert run(project, "check").returncode == 2  # configured, and not there
+    done = run(project, "check", "--write-baseline")
+    assert (done.returncode, done.stdout) == (0, f"Wrote 2 findings to {project / 'known.json'}.\n")
+    assert found(project) == []
+    assert "2 findings in the baseline not shown" in run(project, "check").stdout
+    model = project / "src" / "model.py"
+    model.write_text("# moved\n\n" + MODEL + NEW, encoding="utf-8")
+    assert [code for code, *_ in found(project)] == ["CL103"]
+    assert [code for code, *_ in found(project / "src", "model.py")] == ["CL103"]  # from another folder
+    assert {code for code, *_ in found(project, "--isolated")} == {"CL101", "CL110", "CL103"}
+
+
+def test_a_second_finding_like_a_known_one_is_new(project: Path) -> None:
+    run(project, "check", "--write-baseline")
+    model = project / "src" / "model.py"
+    model.write_text(MODEL.replace("    print(x)\n", "    print(x)\n    print(x)\n"), encoding="utf-8")
+    assert [code for code, *_ in found(project)] == ["CL110"]
+
+
+def test_what_is_gone_is_told_and_dropped(project: Path) -> None:
+    run(project, "check", "--write-baseline")
+    model = project / "src" / "model.py"
+    model.write_text(MODEL.replace("    print(x)\n", ""), encoding="utf-8")
+    assert "1 of its findings are gone" in run(project, "check").stderr
+    assert run(project, "check", "--write-baseline").stdout.startswith("Wrote 1 finding ")
+    assert "gone" not in run(project, "check").stderr
+
+
+def test_files_that_were_not_checked_stay_in_a_baseline(project: Path) -> None:
+    (project / "src" / "other.py").write_text(MODEL, encoding="utf-8")
+    run(project, "check", "--write-baseline")
+    run(project, "check", "--write-baseline", "src/model.py")
+    assert found(project) == []
+    (project / "src" / "other.py").unlink()
+    run(project, "check", "--write-baseline", "src/model.py")
+    assert "other.py" not in (project / "known.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": {}}', '{"version": 1, "findings": {"a": [3]}}'])
+def test_what_is_no_baseline_is_refused(project: Path, text: str) -> None:
+    (project / "known.json").write_text(text, encoding="utf-8")
+    done = run(project, "check")
+    assert done.returncode == 2 and "baseline" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_no_baseline_is_written_where_a_check_fails(project: Path) -> None:
+    assert run(project, "check", "--write-baseline", "src", "nowhere").returncode == 2
+    assert not (project / "known.json").exists()
+
+
+def test_only_changed_lines(project: Path) -> None:
+    (project / "pyproject.toml").unlink()
+    odd = project / "src" / 'ö "b.py'
+    odd.write_text(MODEL, encoding="utf-8")
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "old")
+    assert found(project, "--diff-base", "HEAD") == []
+    for path in (project / "src" / "model.py", odd):
+        path.write_text("# moved\n" + path.read_text(encoding="utf-8") + NEW, encoding="utf-8")
+    (project / "src" / "added.py").write_text(MODEL, encoding="utf-8")
+    assert {(code, path) for code, path, _ in found(project, "--diff-base", "HEAD")} == {
+        ("CL103", "src/model.py"),
+        ("CL103", 'src/ö "b.py'),
+        ("CL101", "src/added.py"),
+        ("CL110", "src/added.py"),
+    }
+    assert {path for _, path, _ in found(project / "src", "--diff-base", "HEAD", "model.py")} == {"model.py"}
+
+
+def test_changes_count_from_where_the_branch_began(project: Path) -> None:
+    git(project, "init", "-q", "-b", "main")
+    (project / "pyproject.toml").unlink()
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "old")
+    git(project, "checkout", "-qb", "mine")
+    model = project / "src" / "model.py"
+    model.write_text(MODEL + NEW, encoding="utf-8")
+    git(project, "commit", "-qam", "mine")
+    git(project, "checkout", "-q", "main")
+    model.write_text(MODEL.replace("    print(x)\n", ""), encoding="utf-8")
+    git(project, "commit", "-qam", "theirs")
+    git(project, "checkout", "-q", "mine")
+    assert [code for code, *_ in found(project, "--diff-base", "main")] == ["CL103"]  # not the print that main lost
+
+
+def test_a_diff_needs_a_revision_of_git(project: Path) -> None:
+    (project / "pyproject.toml").unlink()
+    env = run(project, "check", "--diff-base", "HEAD")
+    assert env.returncode == 2 and "--diff-base: git says" in env.stderr
+    git(project, "init", "-q")
+    done = run(project, "check", "--diff-base", "nowhere")
+    assert done.returncode == 2 and "--diff-base nowhere: no such revision" in done.stderr
