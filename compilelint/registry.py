@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from compilelint.errors import ConfigError, RegistryError, did_you_mean
-from compilelint.finding import EFFECTS
+from compilelint.finding import EFFECTS, Applicability
 from compilelint.sdk import Rule
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ A stale suppression hides the next real finding on its line.
     x = torch.relu(x)
 
 ## Fix safety
-Not fixed: remove the comment by hand, or mend the code in it.
+Unsafe: a run over more files may find something there, and then the comment was of use. Codes of no use are taken out
+of the brackets; where none is left the comment goes, with its reason. One that can't be read is left.
 
 ## Versions
 All.
@@ -78,8 +79,13 @@ PEP 263 says how a source file declares its encoding.
 @lru_cache(maxsize=1)
 def tool_rules() -> tuple[Rule, ...]:
     """The codes that the tool itself reports, CL0xx."""
-    names = {UNUSED_SUPPRESSION: "unused-suppression", UNREADABLE_FILE: "unreadable-file"}
-    return tuple(Rule(code, name, (), documentation=_TOOL_DOCS[code]) for code, name in names.items())
+    unsafe = Applicability.UNSAFE
+    return (
+        Rule(
+            UNUSED_SUPPRESSION, "unused-suppression", (), fixable=unsafe, documentation=_TOOL_DOCS[UNUSED_SUPPRESSION]
+        ),
+        Rule(UNREADABLE_FILE, "unreadable-file", (), documentation=_TOOL_DOCS[UNREADABLE_FILE]),
+    )
 
 
 def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:

@@ -12,7 +12,8 @@ import tokenize
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from compilelint.finding import Finding, Region, Severity, Span
+from compilelint.finding import Applicability, Edit, Finding, FixPlan, Region, Severity, Span
+from compilelint.fix.edits import LineIndex
 from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION, code_of
 
 _OURS = re.compile(r"#\s*compilelint:\s*(?P<body>[^#]*)", re.IGNORECASE)
@@ -31,6 +32,7 @@ class Suppression:
     codes: tuple[str, ...] = ()
     ours: bool = True
     malformed: str = ""
+    whole: str = ""  # with the reason behind it
     used: set[str] = field(default_factory=set)
 
     def covers(self, code: str) -> bool:
@@ -76,7 +78,8 @@ def _parse(comment: str, line: int, column: int) -> list[Suppression]:
     found = []
     for match in _OURS.finditer(comment):
         body = match["body"].strip()
-        here = Suppression(line, column + match.start() + 1, comment[match.start() : match.end()].rstrip())
+        whole = comment[match.start() : match.end()].rstrip()
+        here = Suppression(line, column + match.start() + 1, whole, whole=whole)
         parsed = _BODY.match(body)
         if parsed is None:
             here.malformed = "expected `ignore` or `ignore[CODES]`"
@@ -134,8 +137,9 @@ def apply(
             kept.append(finding)
     if judge:
         everything_ran = set(known) <= set(ran)
+        index = LineIndex(text)
         unused = [
-            _unused(suppression, fault, path)
+            _unused(suppression, fault, path, index)
             for suppressions in comments.by_line.values()
             for suppression in suppressions
             if suppression.ours and (fault := _fault(suppression, ran, known, everything_ran))
@@ -148,26 +152,36 @@ def apply(
     return kept
 
 
-def _fault(suppression: Suppression, ran: Collection[str], known: Collection[str], everything_ran: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """What is wrong with a comment, and the codes in it that are of no use; None: all of it, () : nothing known."""
+
+    text: str
+    idle: tuple[str, ...] | None = ()
+
+
+def _fault(suppression: Suppression, ran: Collection[str], known: Collection[str], everything: bool) -> _Fault | None:
     if suppression.malformed:
-        return f"Suppression can't be read: {suppression.malformed}"
+        return _Fault(f"Suppression can't be read: {suppression.malformed}")
     if not suppression.codes:
-        return "Unused suppression: nothing is found here" if everything_ran and not suppression.used else ""
+        idle = everything and not suppression.used
+        return _Fault("Unused suppression: nothing is found here", None) if idle else None
     unknown = [code for code in suppression.codes if code not in known]
-    idle = [code for code in suppression.codes if code in ran and code not in suppression.used | {UNUSED_SUPPRESSION}]
+    idle_codes = [c for c in suppression.codes if c in ran and c not in suppression.used | {UNUSED_SUPPRESSION}]
     parts = []
     if unknown:
         parts.append(f"unknown {_listed(unknown)}")
-    if idle:
-        parts.append(f"unused {_listed(idle)}")
-    return f"Suppression without effect: {', '.join(parts)}" if parts else ""
+    if idle_codes:
+        parts.append(f"unused {_listed(idle_codes)}")
+    useless = (*unknown, *idle_codes)
+    return _Fault(f"Suppression without effect: {', '.join(parts)}", useless) if parts else None
 
 
 def _listed(codes: Sequence[str]) -> str:
     return ", ".join(f"`{code}`" for code in codes)
 
 
-def _unused(suppression: Suppression, fault: str, path: str) -> Finding:
+def _unused(suppression: Suppression, fault: _Fault, path: str, index: LineIndex) -> Finding:
     end = suppression.column + len(suppression.text)
     return Finding(
         code=UNUSED_SUPPRESSION,
@@ -175,7 +189,26 @@ def _unused(suppression: Suppression, fault: str, path: str) -> Finding:
         effects=(),
         severity=Severity.NOTE,
         span=Span(path, suppression.line, suppression.column, suppression.line, end),
-        message=fault,
+        message=fault.text,
         region=Region("cold", "", "a comment"),
         hint="Remove the comment, or mend the code in it.",
+        fix=_removal(suppression, fault, index),
     )
+
+
+def _removal(suppression: Suppression, fault: _Fault, index: LineIndex) -> FixPlan | None:
+    """Without the codes of no use, or the whole comment; the whole line where nothing else is on it."""
+    start = index.starts[suppression.line - 1] + suppression.column - 1
+    if fault.idle == () or not index.text.startswith(suppression.whole, start):
+        return None
+    left = [code for code in suppression.codes if code not in (fault.idle or ())]
+    if left:
+        opened = index.text.index("[", start) + 1
+        edit = Edit(opened, index.text.index("]", opened), ", ".join(left))
+    else:
+        first, end = index.line_start(start), start + len(suppression.whole)
+        kept = len(index.text[first:start].rstrip(" \t"))
+        alone = not kept and end == index.line_end(start)
+        edit = Edit(first, index.next_line(start), "") if alone else Edit(first + kept if kept else start, end, "")
+    why = "a run over more files may find something here"
+    return FixPlan("Remove what has no effect", Applicability.UNSAFE, why, (edit,))

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from compilelint.finding import Finding, Region, Severity, Span
+from compilelint.finding import Applicability, Finding, Region, Severity, Span
+from compilelint.fix.edits import apply_edits
 from compilelint.suppress import apply, read_comments
 
 KNOWN = {"CL001", "CL002", "CL101", "CL201"}
@@ -134,3 +135,27 @@ def test_text_that_does_not_tokenize_keeps_what_was_read() -> None:
 def test_line_numbers_survive_all_newlines() -> None:
     assert list(read_comments("x = 1\r\ny = 2  # noqa: CL101\r\n").by_line) == [2]
     assert list(read_comments("x = 1\x0c\ny = 2  # noqa: CL101\n").by_line) == [2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1  # compilelint: ignore[CL101]\n", "x = 1\n"),
+        ("x = 1  # compilelint: ignore[CL101] no reason any more\r\ny\r\n", "x = 1\r\ny\r\n"),
+        ("x = 'ä'  # compilelint: ignore", "x = 'ä'"),
+        ("if x:\n    # compilelint: ignore[CL101]\n    y\n", "if x:\n    y\n"),
+        ("x = 1  # type: ignore  # compilelint: ignore[CL101]\n", "x = 1  # type: ignore\n"),
+        ("x = 1  # compilelint: ignore[CL101]  # other\n", "x = 1  # other\n"),
+        ("x = 1  # compilelint: ignore[CL201, CL101] both\n", "x = 1  # compilelint: ignore[CL201] both\n"),
+        ("x = 1  # compilelint: ignore[CL201, CL999]\n", "x = 1  # compilelint: ignore[CL201]\n"),
+    ],
+)
+def test_what_has_no_effect_is_taken_out(before: str, after: str) -> None:
+    (note,) = apply([finding(1, "CL201")] if "CL201" in before else [], before, "m.py", ran=KNOWN, known=KNOWN)
+    assert note.fix is not None and note.fix.applicability is Applicability.UNSAFE
+    assert apply_edits(before, note.fix.edits) == after
+
+
+def test_what_can_not_be_read_is_left() -> None:
+    (note,) = apply([], "x = 1  # compilelint: ignore[]\n", "m.py", ran=KNOWN, known=KNOWN)
+    assert note.fix is None
