@@ -18,9 +18,9 @@ loop is unrolled: one copy of the body for each row to compile.
 or `torch.vmap` of the body.
 
 ## Fix safety
-Unsafe: `torch.vmap` refuses what depends on values (`if`, `.item()`), what writes to tensors from outside, and random
-numbers; last digits may change; no rows are refused. Offered for `torch.stack` of what is computed of each row. Loops:
-manual.
+Unsafe: last digits may change; no rows are refused. Offered for `torch.stack` of what functions of torch compute of
+each row: `torch.vmap` refuses what depends on values (`if`, `.item()`), what writes to tensors, and random numbers,
+which other functions may do. Loops: manual.
 
 ## Versions
 All releases.
@@ -39,8 +39,10 @@ from compilelint.sdk import (
     Applicability,
     Call,
     Context,
+    External,
     Fix,
     Iterate,
+    Method,
     Report,
     Rule,
     Severity,
@@ -81,15 +83,30 @@ def stacked(event: Call, ctx: Context) -> Iterator[Report]:
         return
 
     def build(rw: Rewriter) -> None:
-        match element:
-            case ast.Call(func=function, args=[ast.Name(id=only)], keywords=[]) if only == row and row not in names_in(
-                function
-            ):
-                mapped = rw.code(function)
-            case _:
-                mapped = f"lambda {row}: {rw.code(element)}"
+        mapped = f"lambda {row}: {rw.code(element)}"
         rw.replace(call, f"{rw.name_for('torch.vmap')}({mapped})({rw.code(each.source)})")
 
     message = f"each row of `{ctx.source(each.source)}` is handled by kernels of its own"
-    fix = Fix("Map over all rows", Applicability.UNSAFE, build, "vmap refuses what depends on values or is random")
+    fix = None
+    if _maps(element, ctx):
+        fix = Fix("Map over all rows", Applicability.UNSAFE, build, "last digits may differ, and no rows are refused")
     yield Report(each.source, message, because=rows, hint=HINT, severity=Severity.NOTE, fix=fix)
+
+
+PLAIN = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Tuple)
+NOT_PLAIN = (ast.Not, ast.In, ast.NotIn, ast.Is, ast.IsNot)
+
+
+def _maps(element: ast.expr, ctx: Context) -> bool:
+    """Whether `torch.vmap` takes an expression: functions of torch alone, whose work doesn't depend on values."""
+    for part in ast.walk(element):
+        if isinstance(part, ast.Call):
+            function = ctx.value(part.func)
+            name = function.name if isinstance(function, External | Method) else ""
+            on_tensor = isinstance(function, Method) and tensor_of(function.receiver) is not None
+            said = ctx.torch_says(f"Tensor.{name}" if on_tensor else name)
+            if name.endswith("_") or said.get("breaks") is not False or said.get("syncs") or said.get("tags"):
+                return False
+        elif isinstance(part, NOT_PLAIN) or (isinstance(part, ast.expr) and not isinstance(part, PLAIN)):
+            return False
+    return True
