@@ -279,7 +279,9 @@ class Analyser:
         if kind == "compiled" and "not-compiling" in site.gates:
             return ()
         breaks = context.compiled
-        elsewhere = kind != "cold" or breaks or rule.in_setup
+        if "elsewhere" in site.gates:
+            claimed = [e for e in claimed if e == "graph-break"]
+        elsewhere = kind != "cold" or breaks or (rule.in_setup and not context.standing.aside)
         return tuple(e for e in EFFECTS if e in claimed and (breaks if e == "graph-break" else elsewhere))
 
     def _built(self, finding: Finding, report: Report, event: Event, summary: Summary) -> Finding:

@@ -177,4 +177,5 @@ def breaks(target: str, ctx: Context) -> bool:
     if isinstance(measured, bool):
         return measured
     module, _, name = target.partition(".")
-    return bool(name) and module in MODULES and target not in TRACED
+    called = target.endswith(".__call__")  # an object of a subclass, for one of sklearn's has no such method
+    return bool(name) and module in MODULES and target not in TRACED and not called

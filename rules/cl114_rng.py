@@ -89,7 +89,9 @@ def state(event: Call, ctx: Context) -> Iterator[Report]:
 def scalar_draw(event: Call, ctx: Context) -> Iterator[Report]:
     place = 2 if event.target.endswith((".uniform", ".normal", ".randint")) else 0
     size = event.argument(place, "size")
-    if ctx.compiled and not event.starred and (size is None or (isinstance(size, Const) and size.value is None)):
+    unsized = size is None or (isinstance(size, Const) and size.value is None)
+    given = (*event.args, *event.kwargs.values())  # `normal(means)` of an array has a size
+    if ctx.compiled and not event.starred and unsized and all(isinstance(v, Const | Scalar) for v in given):
         message = f"`{ctx.source(event.node)}` gives one Python number: {cost(event, ctx)}"
         yield Report(
             event.node,

@@ -39,6 +39,7 @@ from compilelint.sdk import (
     BATCH,
     Applicability,
     Call,
+    Const,
     Context,
     Fix,
     Instance,
@@ -93,6 +94,9 @@ def is_pinned(value: Value) -> bool:
 
 
 def from_host(value: Value) -> bool:
+    tensor = tensor_of(value)
+    if tensor is not None and any(isinstance(size, Const) and size.value == 0 for size in tensor.dims or ()):
+        return False  # nothing is copied
     return on_host(value) or (isinstance(value, Instance) and value.external == BATCH)
 
 

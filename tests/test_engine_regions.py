@@ -750,6 +750,16 @@ def test_what_runs_once_is_a_note() -> None:
         ("on_validation_epoch_end", "note"),
         ("on_train_end", "note"),
         ("_save_checkpoint", "note"),
+        ("export", "note"),
+        ("export_to_onnx", "note"),
+        ("load_pretrained_weights", "note"),
+        ("log_metrics", "note"),
+        ("log_prob", "warning"),
+        ("move_state_dict", "note"),
+        ("replace_weights", "note"),
+        ("print_results", "note"),
+        ("convert", "warning"),
+        ("quantize", "warning"),
         ("saved", "warning"),
         ("evaluate", "warning"),
     ],
@@ -761,3 +771,71 @@ def test_what_runs_once_an_epoch_is_a_note(name: str, severity: str) -> None:
     text += "    def _look(self, loss):\n        return loss.sum().item()\n"
     found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
     assert {finding.severity.value for finding in found} == {severity}
+
+
+READ = "    def look(self, loss: torch.Tensor):\n        return loss.sum().item()\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "owner", "severities"),
+    [
+        ("steps.py", "Steps", ["warning"]),
+        ("debug.py", "Steps", ["note"]),
+        ("loggers/csv.py", "Steps", ["note"]),
+        ("datasets/mixup.py", "Steps", ["note"]),
+        ("debugging.py", "Steps", ["warning"]),
+        ("steps.py", "EarlyStopping", ["note"]),
+        ("steps.py", "ModelExporter", ["note"]),
+        ("steps.py", "LoggerOfSteps", ["warning"]),
+        ("steps.py", "Rows(torch.utils.data.Dataset)", []),
+        ("steps.py", "Rows(torch.utils.data.Sampler)", []),
+    ],
+)
+def test_files_and_classes_that_no_step_needs(path: str, owner: str, severities: list[str], tmp_path: Path) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(exist_ok=True)
+    for folder in {file.parent, tmp_path}:
+        (folder / "__init__.py").touch()
+    file.write_text(f"import torch.utils.data\n\n\nclass {owner}:\n{READ}")
+    found = api.check([tmp_path], Settings(select=("CL201",))).findings
+    assert [finding.severity.value for finding in found] == severities
+
+
+@pytest.mark.parametrize(
+    ("body", "severities"),
+    [
+        ("return batch.sum().item()", ["warning"]),
+        ("with open('log.txt', 'a') as file:\n        file.write(str(batch.sum().item()))", ["note"]),
+        ("return pandas.DataFrame({'sum': batch.sum().item()})", ["note"]),
+        ("if batch.device.type == 'mps':\n        return batch.sum().item()\n    return batch", []),
+        ("if torch.backends.mps.is_available():\n        return batch.sum().item()\n    return batch", []),
+        ("if batch.device.type == 'cuda':\n        return batch.sum().item()\n    return batch", ["warning"]),
+    ],
+)
+def test_files_tables_and_other_accelerators(body: str, severities: list[str]) -> None:
+    text = f"import pandas\nimport torch\n\n\ndef told(batch: torch.Tensor):\n    {body}\n"
+    found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+    assert [finding.severity.value for finding in found] == severities
+
+
+def test_steps_of_what_only_tries_a_model_out_are_rare_too() -> None:
+    loop = "    for batch in loader:\n        model(batch).sum().backward()\n        print(model(batch).sum().item())\n"
+    text = f"import torch\n\n\ndef {{}}(model: torch.nn.Module, loader: torch.utils.data.DataLoader):\n{loop}"
+    for name, severity in (("benchmark", "note"), ("on_train_epoch_end", "warning"), ("fit", "warning")):
+        found = api.check_source(text.format(name).encode(), "m.py", Settings(select=("CL2",))).findings
+        assert {finding.severity.value for finding in found} == {severity}, name
+
+
+def test_batches_are_made_on_the_host() -> None:
+    text = "import torch\n\n\ndef {}(rows: torch.Tensor):\n    return rows.sum().item()\n"
+    for name, count in (("collate_fn", 0), ("text_collate_fn", 0), ("undo_collate_boxes", 1)):
+        found = api.check_source(text.format(name).encode(), "m.py", Settings(select=("CL201",))).findings
+        assert len(found) == count, name
+
+
+def test_the_loaders_of_tests_are_of_no_matter() -> None:
+    text = "import torch\nfrom torch.utils.data import DataLoader\n\n\ndef test_it(model, data):\n"
+    text += "    for x in DataLoader(data):\n        model(x.cuda()).sum().backward()\n"
+    for name, codes in (("test_loop.py", []), ("loop.py", ["CL403"])):
+        found = api.check_source(text.encode(), name, Settings(select=("CL403",))).findings
+        assert [finding.code for finding in found] == codes, name

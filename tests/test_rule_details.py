@@ -292,3 +292,30 @@ def test_a_number_that_a_tensor_holds_is_not_one_of_pythons(tmp_path: Path) -> N
 def test_a_declared_alternative_stays_one_when_computed_with(tmp_path: Path, kind: str, expected: list[str]) -> None:
     declared = f"import torch\n@torch.compile\ndef f(x: torch.Tensor, rate: {kind} | torch.Tensor) -> torch.Tensor:\n"
     assert codes(tmp_path / "m.py", declared + "    return x * rate if rate * 2 > 1 else x\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("torch.Tensor().to(x.device)", []),
+        ("torch.Tensor([1.0, 2.0]).to(x.device)", ["CL402"]),
+        ("torch.normal(mean=0.0, std=deviation, size=(1,)).item()", []),
+        ("torch.normal(x, x).sum().item()", ["CL201", "CL207"]),
+    ],
+)
+def test_what_the_host_makes(line: str, expected: list[str], tmp_path: Path) -> None:
+    text = f"import torch\n\n\ndef f(x: torch.Tensor, deviation):\n    return {line}\n"
+    assert codes(tmp_path / "made.py", text) == expected
+
+
+@pytest.mark.parametrize(("argument", "expected"), [("0.0", ["CL114"]), ("means", []), ("np.ones(3)", [])])
+def test_one_number_is_drawn_where_numbers_are_given(argument: str, expected: list[str], tmp_path: Path) -> None:
+    text = "import numpy as np\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, means):\n"
+    assert codes(tmp_path / "drawn.py", text + f"    return x + np.random.normal({argument}, 1.0)\n") == expected
+
+
+def test_an_object_is_of_a_subclass_where_its_class_cannot_be_called(tmp_path: Path) -> None:
+    text = "import torch\nfrom sklearn.base import BaseEstimator\nfrom sklearn.preprocessing import scale\n\n\n"
+    text += "@torch.compile\ndef f(x: torch.Tensor, encoder: BaseEstimator):\n    return {}(x)\n"
+    assert codes(tmp_path / "called.py", text.format("encoder")) == []
+    assert codes(tmp_path / "called.py", text.format("scale")) == ["CL113"]

@@ -1,9 +1,10 @@
-"""Code that is never hot, whatever it does with tensors: tests, figures; and what runs but once, or once an epoch."""
+"""Code that is never hot, whatever it does with tensors: tests, figures, data sets; and what runs once, or seldom."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.walk import walk
@@ -13,10 +14,29 @@ TESTS = re.compile(r"^\s*def test|\b(?:import|from) (?:pytest|unittest)\b", re.M
 DRAWING = frozenset("matplotlib seaborn plotly bokeh altair".split())
 FIGURE = re.compile(r"_*(plot|visuali[sz]e)(_\w+)?")
 # hooks of Lightning's modules and callbacks (lightning/pytorch/core/hooks.py) but those of each batch; what saves
-SELDOM = re.compile(
+EPOCH = re.compile(
     r"on_(train|validation|test|predict|fit|sanity_check)_(epoch_)?(start|end)|on_(save|load)_checkpoint|on_exception"
     r"|_*save(_\w+)?"
 )
+# what loads, exports, logs, prints, tries out, or makes one model of another
+ONCE = re.compile(
+    r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find)(_\w+)?|from_(config|dict|file|path)"
+    r"|_*load_\w*(model|module|weights|params|parameters|config|file|image)"
+    r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
+    r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?)"
+    r"|\w*(checkpoint|state_dict|pretrained|onnx|dummy|for_conversion|for_export|same_weights|importances?|early_stop"
+    r"|calibrat)\w*"
+)
+# files, folders and classes that do nothing else
+APART = re.compile(
+    r"_*(\w+_)?(export(er)?|onnx|serialization|checkpoint(s|ing|_utils)?|early_stop(ping)?|debug|benchmark(s|ing)?"
+    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|datasets)"
+)
+OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
+# calls that read or write files, or make tables of what they get
+FILES = frozenset("open savez imwrite imsave to_csv to_json to_parquet DataFrame dump".split())
+DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
+COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 
 
 def is_test(module: Module) -> bool:
@@ -24,6 +44,11 @@ def is_test(module: Module) -> bool:
     if "tests" in module.name.split(".")[:-1] or module.path.parent.name == "tests":
         return True
     return TEST_FILE.fullmatch(module.path.stem) is not None and TESTS.search(module.text) is not None
+
+
+def feeds_loader(info: FunctionInfo, bases: Collection[str]) -> bool:
+    """Whether a function makes batches, as a DataLoader's workers do on the host; `bases` are its class's."""
+    return COLLATE.fullmatch(info.name) is not None or not set(DATA).isdisjoint(bases)
 
 
 def draws(info: FunctionInfo) -> bool:
@@ -47,13 +72,25 @@ def _imports_drawing(node: ast.AST) -> bool:
 
 
 def runs_seldom(info: FunctionInfo) -> bool:
-    """Whether a function runs once an epoch or less, or its result is kept for good: a property's for each object,
-    that of a function without parameters for all."""
-    if SELDOM.fullmatch(info.name):
+    """Whether a function runs once an epoch or less, or works with files; a loop of steps in it is hot all the same."""
+    return EPOCH.fullmatch(info.name) is not None or _uses_files(info) or runs_once(info)
+
+
+def runs_once(info: FunctionInfo) -> bool:
+    """Whether a function is no part of training or inference, or its result is kept for good: a property's for each
+    object, that of a function without parameters for all."""
+    if ONCE.fullmatch(info.name) or any(map(APART.fullmatch, info.module.name.split(".")[-2:])):
+        return True
+    if info.cls is not None and OWNER.fullmatch(info.cls.name):
         return True
     args = info.node.args
     given = args.posonlyargs + args.args + args.kwonlyargs or args.vararg or args.kwarg
     return _wrapped_by(info, "cached_property") or (is_cached(info) and not given)
+
+
+def _uses_files(info: FunctionInfo) -> bool:
+    calls = (node.func for node in walk(info.node) if isinstance(node, ast.Call))
+    return any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
 
 
 def is_cached(info: FunctionInfo) -> bool:

@@ -54,8 +54,8 @@ class Site:
     `loops` outermost first. `gates` are conditions that hold here: "not-compiling", "compiling", "not-tracing",
     "every-n" (under `step % n == 0` and the like), "once" (runs the first time only), "waited" (behind a branch that
     read the device), "eval", "training", "handler" (an except block), "raises" (the block ends in raise), "half" (only
-    for half precision), "main" (`__name__ == "__main__"`). `protected`: inside try or with, where Dynamo can't resume
-    after a break.
+    for half precision), "main" (`__name__ == "__main__"`), "elsewhere" (on an accelerator that is no CUDA device).
+    `protected`: inside try or with, where Dynamo can't resume after a break.
     """
 
     loops: tuple[Loop, ...] = ()

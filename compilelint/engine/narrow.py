@@ -43,6 +43,9 @@ TRACING = {
 HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
 
 
+ELSEWHERE = ("mps", "xla", "hpu", "npu", "xpu")  # accelerators that are no CUDA device
+
+
 class Narrowing:
     """The result for one truth value: new values by path, gates added; `dead` when it can't happen."""
 
@@ -138,6 +141,8 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
             elif isinstance(value, Union):
                 out.values[path] = without_none(value)
         return
+    if isinstance(op, ast.Eq) and truth and isinstance(right, ast.Constant) and right.value in ELSEWHERE:
+        out.gates.add("elsewhere")
     if isinstance(op, ast.Eq | ast.NotEq) and (told := _host_test(run, left, right)) is not None:
         owner, on_host = told
         if equal is truth or on_host:  # what is not on "cuda" may be on the host, or on "mps"
@@ -183,6 +188,8 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
     elif name in TRACING:
         if truth:
             out.dead = True
+    elif name == "torch.backends.mps.is_available" and truth:
+        out.gates.add("elsewhere")
     elif name == "torch.is_tensor" and test.args:
         _isinstance(run, test.args[0], [External("torch.Tensor")], truth, out)
     elif name == "isinstance" and len(test.args) == 2:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import draws, is_test, runs_seldom
+from compilelint.engine.aside import draws, feeds_loader, is_test, runs_once, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
@@ -34,12 +34,14 @@ class Standing:
     """How a context is reached. `looped`: the frame whose loop calls it while Dynamo traces ("" for none).
 
     `fullgraph`: only through torch.compile(fullgraph=True). `rarely`: all its known calls are gated to every N-th step.
+    `aside`: of no matter for how fast a program trains, set-up included.
     """
 
     region: Region
     looped: str = ""
     fullgraph: bool = False
     rarely: bool = False
+    aside: bool = False
 
 
 class Regions:
@@ -83,8 +85,12 @@ class Regions:
             self._at(summary, site),
             self.looped.get(summary, ""),
             summary in self.fullgraph,
-            summary.info in self._rare and not site.in_step,
+            summary.info in self._rare and (not site.in_step or self._runs_once(summary)),
+            self._aside(summary) is not None,
         )
+
+    def _runs_once(self, summary: Summary) -> bool:
+        return summary.info is not None and runs_once(summary.info)
 
     def _at(self, summary: Summary, site: Site) -> Region:
         """Inside a step loop a site is hot, beside one it is not."""
@@ -108,7 +114,13 @@ class Regions:
             return None
         if info not in self._draw:
             self._draw[info] = draws(info)
-        return "draws a figure" if self._draw[info] else None
+        if self._draw[info]:
+            return "draws a figure"
+        found = self.regions.get(summary)
+        if found is not None and RANK[found.kind] >= RANK["forward"]:
+            return None
+        bases = self.engine.bases(info.cls) if info.cls is not None else ()
+        return "makes batches, on the host" if feeds_loader(info, bases) else None
 
     def _spread(self, kind: RegionKind, roots: list[tuple[Summary, str]]) -> None:
         queue: deque[Summary] = deque()
@@ -261,7 +273,8 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
     for summary in summaries:
         for edge in summary.edges:
             if edge.callee.info is not None and edge.callee.info is not summary.info:
-                caller = None if edge.site.in_step else summary.info
+                inside = edge.site.in_step and not (summary.info is not None and runs_once(summary.info))
+                caller = None if inside else summary.info
                 calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
     rare: set[FunctionInfo | None] = {s.info for s in summaries if s.info is not None and runs_seldom(s.info)}
     changed = True

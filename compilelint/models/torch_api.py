@@ -196,6 +196,8 @@ def _result(
     device = device_of(*given)
     if given and not arguments.starred and all(isinstance(v, Const | Scalar) for v in given):
         device = Device.CPU  # torch.div(n, 2, rounding_mode="trunc")
+    if last == "normal" and "size" in arguments.kwargs:  # of numbers
+        device = tensors.device_from(arguments.kwargs.get("device"))
     dynamic = last in tensors.DYNAMIC or (
         last == "one_hot" and len(arguments.args) < 2 and "num_classes" not in arguments.kwargs
     )
@@ -388,7 +390,9 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
         )  # fmt: skip
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor", "torch.IntTensor"):
         dtype = {"torch.LongTensor": "int", "torch.IntTensor": "int", "torch.BoolTensor": "bool"}.get(name, "float")
-        return Tensor(Device.CPU, dtype, origin=run.origin(node, "is created on the CPU"))
+        empty = (Const(0),) if not arguments.args and not arguments.starred else None
+        rank = 1 if empty else None
+        return Tensor(Device.CPU, dtype, rank, dims=empty, origin=run.origin(node, "is created on the CPU"))
     if name == "torch.cuda.FloatTensor":
         return Tensor(Device.DEVICE, "float", origin=run.origin(node, "is created"))
     if name in nn.CONTAINERS:
