@@ -278,6 +278,8 @@ class Analyser:
         kind = context.region.kind
         if kind == "compiled" and "not-compiling" in site.gates:
             return ()
+        if kind in ("library", "step") and context.is_passed_from_host():
+            claimed = [e for e in claimed if e == "graph-break"]
         breaks = context.compiled
         if "elsewhere" in site.gates:
             claimed = [e for e in claimed if e == "graph-break"]

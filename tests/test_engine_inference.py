@@ -1462,7 +1462,7 @@ CASES = {
             reveal(torch.ones(1, device=torch.device("cuda" if name else "cpu")))  # tensor float 1d constant
         """,
     "devices of moves": """
-        def f(x: Tensor, device, c: Tensor = None):
+        def f(x: Tensor, device, n: Tensor, c: Tensor = None):
             c = torch.zeros(2)
             reveal(x.cpu())  # tensor cpu
             reveal(x.cuda())  # tensor device
@@ -1476,7 +1476,7 @@ CASES = {
             reveal(x.to("cuda", torch.float16))  # tensor device float
             reveal(x.to(dtype=torch.bool))  # tensor bool
             reveal(c.pin_memory())  # tensor cpu float 1d pinned
-            reveal(x.numpy())  # tensor numpy cpu
+            reveal(n.numpy())  # tensor numpy cpu
             reveal(x.cpu().numpy())  # tensor numpy cpu
             reveal(x.detach().cpu())  # tensor cpu
             reveal(c + x)  # tensor cpu float

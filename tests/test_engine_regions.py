@@ -839,3 +839,37 @@ def test_the_loaders_of_tests_are_of_no_matter() -> None:
     for name, codes in (("test_loop.py", []), ("loop.py", ["CL403"])):
         found = api.check_source(text.encode(), name, Settings(select=("CL403",))).findings
         assert [finding.code for finding in found] == codes, name
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        ("", 1),
+        ("def a():\n    total(torch.ones(3))\n", 0),
+        ("def a():\n    total(torch.ones(3))\n\n\ndef b(x: torch.Tensor):\n    total(x)\n", 1),
+        ("def a(rows):\n    total(rows)\n", 1),
+    ],
+)
+def test_all_calls_pass_host_tensors(calls: str, count: int) -> None:
+    text = f"import torch\n\n\ndef total(x: torch.Tensor):\n    return x.sum().item()\n\n\n{calls}"
+    found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+    assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("a = x.numpy()\n    return x.sum().item()", 0),
+        ("a = np.asarray(x)\n    return x.sum().item()", 0),
+        ("a = x.cpu().numpy()\n    return x.sum().item()", 1),
+        ("y = x.cpu()\n    a = y.numpy()\n    return x.sum().item()", 1),
+        ("x = x * 2\n    n = x.sum().item()\n    x = x.cpu()\n    return n, x.numpy()", 1),
+        ("a = None if x.is_cuda else x.numpy()\n    return x.sum().item()", 1),
+        ("if x.is_cuda:\n        return x.sum().item()\n    return x.numpy()", 1),
+        ("if not x.is_cuda:\n        a = x.numpy()\n    return x.sum().item()", 1),
+    ],
+)
+def test_what_becomes_an_array_is_on_the_host(body: str, count: int) -> None:
+    text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor):\n    {body}\n"
+    found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+    assert len(found) == count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from compilelint.engine import docs
@@ -13,13 +14,14 @@ from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import imports_by_name, is_generator
 from compilelint.engine.scope import Scope
 from compilelint.engine.summary import Edge, Entry, Summary
-from compilelint.engine.usage import scan
+from compilelint.engine.usage import made_arrays, scan
 from compilelint.engine.values import (
     NONE,
     UNKNOWN,
     Class,
     Compiled,
     Const,
+    Device,
     External,
     Flow,
     Function,
@@ -490,6 +492,10 @@ class Engine:
             for name, value in self._documented(info, untyped - uses.tensors.keys()).items():
                 given = defaults.get(name)
                 result[name] = join(NONE, value) if isinstance(given, ast.Constant) else value
+        if "numpy" in info.module.text:
+            for name in made_arrays(info.node, scope.static) & result.keys():
+                if isinstance(value := result[name], Tensor):
+                    result[name] = replace(value, device=Device.CPU)
         if args.vararg is not None:
             element = annotated(args.vararg.annotation, scope, path, args.vararg)
             result[args.vararg.arg] = Seq("tuple", None, element)

@@ -162,3 +162,37 @@ def scan(node: ast.AST, names: set[str], resolve: object) -> Uses:
     for name in scanner.tested:
         scanner.uses.tensors.pop(name, None)
     return scanner.uses
+
+
+def made_arrays(node: ast.AST, resolve: object) -> set[str]:
+    """The names of what a function makes arrays of on every way: `x.numpy()` and `np.asarray(x)` fail on a device."""
+    body = getattr(node, "body", [])
+    return _made_arrays(body, resolve, set()) if isinstance(body, list) else set()
+
+
+def _made_arrays(body: list[ast.stmt], resolve: object, rebound: set[str]) -> set[str]:
+    found: set[str] = set()
+    for statement in body:
+        if isinstance(statement, ast.With):
+            found |= _made_arrays(statement.body, resolve, rebound)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return):
+            nodes = list(ast.walk(statement))
+            if not any(isinstance(n, ast.IfExp | ast.BoolOp | ast.Lambda) for n in nodes):
+                found |= {name for n in nodes if (name := _array_of(n, resolve)) is not None} - rebound
+        if isinstance(statement, ast.Return | ast.Raise):
+            break
+        rebound |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(statement)):
+            break  # what stands below may not be for all that is passed
+    return found
+
+
+def _array_of(node: ast.AST, resolve: object) -> str | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="numpy"), args=[], keywords=[]):
+            return name
+        case ast.Call(func=func, args=[ast.Name(id=name), *_]):
+            target = resolve(func)  # type: ignore[operator]
+            if isinstance(target, External) and target.name in ("numpy.asarray", "numpy.array"):
+                return name
+    return None
