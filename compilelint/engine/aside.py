@@ -9,6 +9,7 @@ from collections.abc import Collection
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.walk import walk
 
+TEST_FOLDERS = frozenset(("tests", "test_utils"))
 TEST_FILE = re.compile(r"test_\w+|\w+_test|conftest")
 TESTS = re.compile(r"^\s*def test|\b(?:import|from) (?:pytest|unittest)\b", re.MULTILINE)
 DRAWING = frozenset("matplotlib seaborn plotly bokeh altair".split())
@@ -20,7 +21,8 @@ EPOCH = re.compile(
 )
 # what loads, exports, logs, prints, tries out, or makes one model of another
 ONCE = re.compile(
-    r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find)(_\w+)?|from_(config|dict|file|path)"
+    r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find|probe|warm_?up)(_\w+)?"
+    r"|from_(config|dict|file|path)|_*find_\w*(batch_size|lr)"
     r"|_*load_\w*(model|module|weights|params|parameters|config|file|image)"
     r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
     r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?)"
@@ -40,8 +42,8 @@ COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 
 
 def is_test(module: Module) -> bool:
-    """Whether a module belongs to a test suite: it lies in a folder `tests`, or is named and looks like a test."""
-    if "tests" in module.name.split(".")[:-1] or module.path.parent.name == "tests":
+    """Whether a module belongs to a test suite: it lies in a folder of such, or is named and looks like a test."""
+    if TEST_FOLDERS & {*module.name.split(".")[:-1], module.path.parent.name}:
         return True
     return TEST_FILE.fullmatch(module.path.stem) is not None and TESTS.search(module.text) is not None
 
@@ -79,7 +81,8 @@ def runs_seldom(info: FunctionInfo) -> bool:
 def runs_once(info: FunctionInfo) -> bool:
     """Whether a function is no part of training or inference, or its result is kept for good: a property's for each
     object, that of a function without parameters for all."""
-    if ONCE.fullmatch(info.name) or any(map(APART.fullmatch, info.module.name.split(".")[-2:])):
+    names = re.sub(r"\.<locals>", "", info.qualname).split(".")  # with those of the functions around
+    if any(map(ONCE.fullmatch, names)) or any(map(APART.fullmatch, info.module.name.split(".")[-2:])):
         return True
     if info.cls is not None and OWNER.fullmatch(info.cls.name):
         return True

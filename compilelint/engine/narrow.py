@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,8 @@ TRACING = {
 HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
 
 
-ELSEWHERE = ("mps", "xla", "hpu", "npu", "xpu")  # accelerators that are no CUDA device
+ELSEWHERE = ("mps", "xla", "hpu", "npu", "xpu", "mlu", "musa")  # accelerators that are no CUDA device
+ASKS_ELSEWHERE = re.compile(r"is_(torch_)?(mps|xla|hpu|npu|xpu|mlu|musa|sdaa|tpu)_available")
 
 
 class Narrowing:
@@ -188,7 +190,7 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
     elif name in TRACING:
         if truth:
             out.dead = True
-    elif name == "torch.backends.mps.is_available" and truth:
+    elif truth and (name == "torch.backends.mps.is_available" or ASKS_ELSEWHERE.fullmatch(last)):
         out.gates.add("elsewhere")
     elif name == "torch.is_tensor" and test.args:
         _isinstance(run, test.args[0], [External("torch.Tensor")], truth, out)
