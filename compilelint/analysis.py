@@ -247,6 +247,9 @@ class Analyser:
         site, region = event.site, context.region
         gb_types = tuple(report.gb_types if report.gb_types is not None else rule.gb_types)
         effects = self._effects(report.effects if report.effects is not None else rule.effects, context, site, rule)
+        no_device = region.kind in ("library", "step") and context.is_passed_from_host()
+        if no_device or "elsewhere" in site.gates:
+            effects = tuple(effect for effect in effects if effect == "graph-break")
         message = report.message
         if context.standing.fullgraph and set(gb_types) <= CAPTURED:
             effects = tuple(effect for effect in effects if effect != "graph-break")
@@ -278,11 +281,7 @@ class Analyser:
         kind = context.region.kind
         if kind == "compiled" and "not-compiling" in site.gates:
             return ()
-        if kind in ("library", "step") and context.is_passed_from_host():
-            claimed = [e for e in claimed if e == "graph-break"]
         breaks = context.compiled
-        if "elsewhere" in site.gates:
-            claimed = [e for e in claimed if e == "graph-break"]
         elsewhere = kind != "cold" or breaks or (rule.in_setup and not context.standing.aside)
         return tuple(e for e in EFFECTS if e in claimed and (breaks if e == "graph-break" else elsewhere))
 

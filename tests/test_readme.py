@@ -19,6 +19,7 @@ from compilelint.analysis import Analyser, analyse
 from compilelint.cli import COMMANDS, Commands
 from compilelint.config import _READERS, Settings, load_settings
 from compilelint.engine.events import Site
+from compilelint.engine.regions import Standing
 from compilelint.finding import EFFECTS, Applicability, Region, RegionKind
 from compilelint.report.json import entry
 from compilelint.sdk import Rule
@@ -109,7 +110,10 @@ def test_effects_by_region() -> None:
     for row in rows.splitlines():
         kind, *said = (cell.strip() for cell in row.strip("|").split("|"))
         kinds.append(kind)
-        context: Any = SimpleNamespace(region=Region(kind, "", ""), compiled=kind in ("compiled", "forward"))
+        region = Region(kind, "", "")
+        context: Any = SimpleNamespace(
+            region=region, compiled=kind in ("compiled", "forward"), standing=Standing(region)
+        )
         rule = Rule("CL999", "any", EFFECTS)
         kept = Analyser._effects(Analyser.__new__(Analyser), EFFECTS, context, Site(), rule)
         assert said == ["kept" if effect in kept else "dropped" for effect in EFFECTS], kind
