@@ -5,63 +5,26 @@ A site is known by its file, function and source text, not by its line: code tha
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from compilelint import budgetfile
+from compilelint.budgetfile import METRICS, Budget, Metric, Site, Sites, Stored
 from compilelint.errors import UsageProblem
-from compilelint.fix.write import write_text
 from compilelint.runtime.trace import run
 from compilelint.runtime.trace.record import Break, Event, Graph, Recompile, Record, Sync, Work
 
-Metric = Literal["breaks", "recompiles", "syncs", "graphs", "kernels"]
-METRICS: tuple[Metric, ...] = ("breaks", "recompiles", "syncs", "graphs", "kernels")
 # more graphs or kernels are no growth where fewer of these paid for them
 PAID_BY: dict[Metric, tuple[Metric, ...]] = {"graphs": ("breaks",), "kernels": ("breaks", "syncs")}
 CALLS = 1  # measured; one or two that compile come before
 FILE = "compilelint-budget.json"
 TIMEOUT = 300.0
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where something is counted. `what` is Dynamo's name of the break, the guard that failed, the call that syncs."""
-
-    metric: Metric
-    path: str
-    function: str
-    source: str = ""
-    what: str = ""
-
-
-Sites = Counter[Site]
-
-
-@dataclass
-class Budget:
-    """One TARGET on one kind of device."""
-
-    torch: str
-    backend: str
-    device_name: str = ""
-    sites: Sites = field(default_factory=Counter)
-    lines: dict[Site, int] = field(default_factory=dict)  # where a site was now; not stored
-
-    def total(self, metric: Metric) -> int:
-        return sum(count for site, count in self.sites.items() if site.metric == metric)
-
-    def to_json(self) -> dict[str, Any]:
-        sites = sorted(self.sites.items(), key=lambda item: (METRICS.index(item[0].metric), *asdict(item[0]).values()))
-        return {
-            "torch": self.torch,
-            "backend": self.backend,
-            "device_name": self.device_name,
-            "totals": {metric: self.total(metric) for metric in METRICS},
-            "sites": [{**asdict(site), "count": count} for site, count in sites],
-        }
+# sizes, values and addresses in a guard are another at each run; an index such as `args[0]` is not
+_NUMBER = re.compile(r"(?<![\w.\['\"])-?(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?![\w\]])")
 
 
 @dataclass
@@ -126,22 +89,22 @@ def budget(
         raise UsageProblem(f"--device {device}: expected cpu or cuda")
     cwd = (cwd or Path.cwd()).resolve()
     place = cwd / (file or FILE)
-    stored = _read(place)
+    stored = budgetfile.read(place)
     targets = [target] if target is not None else sorted(stored)
     if not targets:
-        raise UsageProblem(f"{place.name}: holds no budget; name a TARGET, and store one with --write")
+        raise UsageProblem(_first_use(place, None))
     outcomes = []
     for name in targets:
-        known = stored.get(name, {"inputs": [], "devices": {}})
-        if not write and not known["devices"]:
-            raise UsageProblem(f"{place.name}: holds no budget of {name}; store one with --write")
-        known["inputs"] = list(inputs) or known["inputs"]
+        known = stored.get(name, Stored())
+        if not write and not known.devices:
+            raise UsageProblem(_first_use(place, name))
+        known.inputs = list(inputs) or known.inputs
         progress(f"running {name}")
         options = run.Options(
             steps=CALLS,
             timeout=timeout,
             syncs={"cpu": "predict", "cuda": "measure", None: None}[device],
-            inputs=known["inputs"],
+            inputs=known.inputs,
             backend=backend or _backend(known, device) or "inductor",
             quiet_stdout=True,
             private=True,
@@ -152,21 +115,27 @@ def budget(
         now = measured(record, options.backend)
         outcome = Outcome(name, record.device, now)
         if write:
-            known["devices"][record.device] = now.to_json()
+            known.devices[record.device] = now
             stored[name] = known
             outcome.written = True
         else:
-            kinds = known["devices"]
+            kinds = known.devices
             if record.device not in kinds:
                 raise UsageProblem(
                     f"{place.name}: holds a budget of {name} for {', '.join(sorted(kinds))}, not for {record.device}: "
                     f"store one with --write on such a machine, or name --device"
                 )
-            _judge(outcome, _budget(kinds[record.device]))
+            _judge(outcome, kinds[record.device])
         outcomes.append(outcome)
     if write:
-        _write(place, stored)
+        budgetfile.write(place, stored)
     return outcomes
+
+
+def _first_use(place: Path, target: str | None) -> str:
+    held = f"holds no budget of {target}" if target else "holds no budget"
+    told = f"{place.name}: {held if place.exists() else 'there is no such file here'}"
+    return f"{told}; store one with `compilelint budget {target or 'TARGET'} --write`, and commit the file"
 
 
 def measured(record: Record, backend: str) -> Budget:
@@ -185,9 +154,10 @@ def measured(record: Record, backend: str) -> Budget:
 
 def _costs(event: Event, device: str) -> Iterator[tuple[Metric, str, int]]:
     if isinstance(event, Break):
-        yield "breaks", event.gb_type, 1  # however often the function around it was compiled
+        inside = f", inside {event.inside.rpartition(':')[0]}" if event.inside else ""
+        yield "breaks", event.gb_type + inside, 1  # however often the function around it was compiled
     elif isinstance(event, Recompile):
-        yield "recompiles", event.guard, event.count
+        yield "recompiles", _NUMBER.sub("\u2026", event.guard), event.count
     elif isinstance(event, Sync):
         yield "syncs", event.what, event.count
     elif isinstance(event, Graph):
@@ -285,41 +255,7 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _backend(known: dict[str, Any], device: str | None) -> str | None:
+def _backend(known: Stored, device: str | None) -> str | None:
     """That of the stored budget, for the device or for any."""
-    kinds = known["devices"]
-    stored = kinds.get(device) or next(iter(kinds.values()), None)
-    return None if stored is None else str(stored["backend"])
-
-
-def _budget(data: dict[str, Any]) -> Budget:
-    sites: Sites = Counter()
-    for each in data["sites"]:
-        each = dict(each)
-        count = each.pop("count")
-        sites[Site(**each)] += count
-    return Budget(data["torch"], data["backend"], data["device_name"], sites)
-
-
-def _read(place: Path) -> dict[str, Any]:
-    if not place.is_file():
-        return {}
-    try:
-        data = json.loads(place.read_text(encoding="utf-8"))
-        if data["version"] != 1:
-            raise UsageProblem(f"{place}: is of version {data['version']}, of a newer compilelint")
-        targets: dict[str, Any] = data["targets"]
-        for known in targets.values():
-            for kind in known["devices"].values():
-                _budget(kind)
-            list(known["inputs"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageProblem(f"{place}: is no budget: {type(error).__name__}: {error}") from None
-    return targets
-
-
-def _write(place: Path, targets: dict[str, Any]) -> None:
-    try:
-        write_text(place, json.dumps({"version": 1, "targets": dict(sorted(targets.items()))}, indent=1) + "\n")
-    except OSError as error:
-        raise UsageProblem(f"{place}: can't be written: {error.strerror}") from None
+    stored = known.devices.get(device or "") or next(iter(known.devices.values()), None)
+    return None if stored is None else stored.backend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -130,7 +131,7 @@ class _Search:
             return
         self._check_itself(texts)
         if len(group) == 1:
-            self._rejected[group[0].key] = _why(result)
+            self._rejected[group[0].key] = self._told(_why(result), texts)
             return
         middle = len(group) // 2
         self._settle(group[:middle])
@@ -161,6 +162,20 @@ class _Search:
                 f"proved: {_why(result)}"
             )
         self._sound = True
+
+    def _told(self, reason: str, texts: Texts) -> str:
+        """With the original's lines, where it names lines of the fixed text: the user does not have that."""
+        before, after, rest = reason.partition("after: ")
+        if not after:  # of the fixed side alone
+            before, rest = "", reason
+        for path, text in texts.items():
+            place = self._place.relative(path)
+
+            def original(match: re.Match[str], place: str = place, text: FixedText = text) -> str:
+                return f"{place}:{text.original_line(int(match[1]))}"
+
+            rest = re.sub(rf"(?<![\w/.]){re.escape(place)}:(\d+)", original, rest)
+        return before + after + rest
 
     def _reached(self, fix: AppliedFix, before: str) -> bool:
         ran = self._session.reached.get(self._place.relative(fix.key[0]), ())

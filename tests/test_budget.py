@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from compilelint.budget import Budget, Outcome, Site, Sites, _judge, _refuse_unfinished, compare, measured
+from compilelint.budget import Outcome, _judge, _refuse_unfinished, compare, measured
+from compilelint.budgetfile import Budget, Site, Sites
 from compilelint.cli import compilelint
 from compilelint.errors import UsageProblem
 from compilelint.runtime.trace.record import Break, Graph, Recompile, Record, Steps, Sync, Work
@@ -85,11 +86,19 @@ def test_kernels_of_another_release_are_not_compared() -> None:
     assert outcome.notes == ["stored with torch 2.13.0 inductor: kernels are not compared"]
 
 
+GUARDS = (  # without numbers that are others at each run
+    "tensor 'x' size mismatch at index \u2026. expected \u2026, actual \u2026",
+    "___check_obj_id(L['args'][0], \u2026)",
+)
+
+
 def test_costs_of_a_record(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("a\n  b =  1\n", encoding="utf-8")
     events = [
         Break("m.py", 2, "f", gb_type="Data-dependent branching", count=3),
-        Recompile("m.py", 1, "f", guard="size mismatch", count=2),
+        Break("m.py", 2, "f", gb_type="Other", inside="torch/optim/optimizer.py:79"),
+        Recompile("m.py", 1, "f", guard="tensor 'x' size mismatch at index 0. expected 4, actual 772", count=2),
+        Recompile("m.py", 1, "f", guard="___check_obj_id(L['args'][0], 140176354260304)"),
         Sync("m.py", 2, "f", what="Tensor.item", count=4),
         Graph("m.py", 1, "f", ops=2, kernels=2),
         Graph("m.py", 2, "f", ops=5, kernels=1),
@@ -99,7 +108,9 @@ def test_costs_of_a_record(tmp_path: Path) -> None:
     on_gpu = measured(record, "inductor")
     assert on_gpu.sites == {
         Site("breaks", "m.py", "f", "b = 1", "Data-dependent branching"): 1,
-        Site("recompiles", "m.py", "f", "", "size mismatch"): 2,
+        Site("breaks", "m.py", "f", "b = 1", "Other, inside torch/optim/optimizer.py"): 1,
+        Site("recompiles", "m.py", "f", "", GUARDS[0]): 2,
+        Site("recompiles", "m.py", "f", "", GUARDS[1]): 1,
         Site("syncs", "m.py", "f", "b = 1", "Tensor.item"): 4,
         Site("graphs", "m.py", "f"): 2,
         Site("kernels", "m.py", "f", "b = 1"): 6,
@@ -172,12 +183,64 @@ def test_a_budget_that_is_kept_and_overrun(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_is_no_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "holds no budget; name a TARGET" in problem()
-    assert "holds no budget of m.py:make; store one with --write" in problem("m.py:make")
-    Path("compilelint-budget.json").write_text("{}", encoding="utf-8")
-    assert "is no budget: KeyError" in problem()
-    Path("compilelint-budget.json").write_text('{"version": 2}', encoding="utf-8")
-    assert "is of version 2" in problem()
+    first = "compilelint-budget.json: there is no such file here; store one with `compilelint budget TARGET --write`"
+    assert problem().startswith(first)
+    assert "store one with `compilelint budget m.py:make --write`" in problem("m.py:make")
+    stored("{}")
+    assert "is no budget: the file: has no 'version'" in problem()
+    stored('{"version": 2}')
+    assert "is of version 2; this compilelint reads version 1" in problem()
+    stored('{"version": 1, "targets": {}}')
+    assert problem().startswith("compilelint-budget.json: holds no budget; store one with")
+    assert "holds no budget of m.py:make" in problem("m.py:make")
+    stored("[" * 100_000)
+    assert "nested too deeply; mend it, or delete it" in problem()
+    stored('{"version": 1,')
+    assert "not valid JSON" in problem()
+
+
+def stored(text: str) -> None:
+    Path("compilelint-budget.json").write_text(text, encoding="utf-8")
+
+
+SITE = {"metric": "syncs", "path": "m.py", "function": "f", "source": "x.item()", "what": "Tensor.item", "count": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"count": -3}, "sites[0].count: expected 1 or more, not -3"),
+        ({"count": "2"}, 'sites[0].count: expected a whole number, not "2"'),
+        ({"count": True}, "sites[0].count: expected a whole number, not true"),
+        ({"metric": "time"}, "sites[0].metric: expected one of breaks, recompiles, syncs, graphs, kernels, not 'time'"),
+        ({"path": None}, "sites[0].path: expected a text, not null"),
+    ],
+)
+def test_a_site_that_was_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, object], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    device = {"torch": "2.13.0", "backend": "eager", "device_name": "", "sites": [{**SITE, **change}]}
+    stored(json.dumps({"version": 1, "targets": {"m.py:make": {"inputs": [], "devices": {"cpu": device}}}}))
+    assert f"is no budget: targets['m.py:make'].devices['cpu'].{told}; mend it" in problem()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("device_name", 3, ".device_name: expected a text, not 3"),
+        ("sites", {}, ".sites: expected a list, not an object"),
+        ("sites", [3], ".sites[0]: expected an object, not 3"),
+        ("torch", None, ".torch: expected a text, not null"),
+    ],
+)
+def test_a_budget_that_was_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: object, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    device = {"torch": "2.13.0", "backend": "eager", "device_name": "", "sites": [], key: value}
+    stored(json.dumps({"version": 1, "targets": {"m.py:make": {"inputs": [], "devices": {"cpu": device}}}}))
+    assert f"devices['cpu']{told}; mend it" in problem()
 
 
 @pytest.mark.slow

@@ -83,6 +83,8 @@ def test_applicability() -> None:
         (3, "unsafe: it may differ"),
         (4, "to be done by hand"),
     ]
+    moved = fix_text("f.py", text.removeprefix("import torch\n"), find)
+    assert [(skip.line, skip.original) for skip in moved.skipped] == [(4, 2), (5, 3)]
     unsafe = fix_text("f.py", text, find, unsafe=True)
     assert unsafe.after == "import torch\ntorch.where(1)\ntorch.where(2)\nc(3)\n"
 

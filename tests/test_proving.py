@@ -41,6 +41,7 @@ class Made:
 
     bad = "never"
     runs: ClassVar[list[str]]  # the texts that were run
+    places = False  # whether what failed names its line
     itself = True
     lines = range(1, 9)
 
@@ -59,7 +60,9 @@ class Made:
         text = place.read_text(encoding="utf-8")
         type(self).runs.append(text)
         fails = bool(re.search(self.bad, text)) or not (self.itself or text != CODE)
-        check = Check("eager", "outputs", not fails, 1, "other values" if fails else "")
+        found = re.search(self.bad, text)
+        at = f" at m.py:{text.count(chr(10), 0, found.start()) + 1}" if found and self.places else ""
+        check = Check("eager", "outputs", not fails, 1, f"other values{at}" if fails else "")
         return VerifyResult("m.py:make", "cpu", self.before, Side("fixed"), checks=[check])
 
 
@@ -74,9 +77,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Made]:
     return Session
 
 
-def fixed(find: Callable[..., Iterable[Finding]] = renames) -> tuple[FixResult, Prover]:
+def fixed(find: Callable[..., Iterable[Finding]] = renames, *, apply: bool = True) -> tuple[FixResult, Prover]:
     prover = Prover("m.py:make", Running())
-    return fix_files([Path("m.py")], find, apply=True, prove=prover), prover
+    return fix_files([Path("m.py")], find, apply=apply, prove=prover), prover
 
 
 def after() -> str:
@@ -99,6 +102,21 @@ def test_one_of_eight(made: type[Made]) -> None:
     assert prover.runs < 9  # halves, and the code as it is
     assert prover.result is not None and prover.result.ok
     assert after() in made.runs  # what is kept was run as a whole
+
+
+@pytest.mark.parametrize(("apply", "line"), [(False, 3), (True, 5)])
+def test_lines_are_those_that_the_user_sees(made: type[Made], apply: bool, line: int) -> None:
+    """Of the file as it is now, though the fixes that were kept made others of them."""
+
+    def longer(texts: Mapping[str, str], dirty: object) -> Iterable[Finding]:
+        text = texts["m.py"]
+        yield from (finding(text, match, "0\nnew") for match in re.finditer(r"\bold\b", text))
+
+    made.bad, made.places = r"new\(2\)", True
+    result, _ = fixed(longer, apply=apply)
+    ((place, skipped),) = result.disproved
+    assert place == f"m.py:{line}"
+    assert skipped.reason == "eager: outputs differ: other values at m.py:3"
 
 
 def test_two_that_fail_only_together(made: type[Made]) -> None:

@@ -10,7 +10,7 @@ import torch
 from fixturefiles import ROOT, load
 
 from compilelint.errors import UsageProblem
-from compilelint.runtime.breaks import guard
+from compilelint.runtime.breaks import Dynamo, guard
 from compilelint.runtime.compare import difference
 from compilelint.runtime.kernels import WINDOW, read_trace
 from compilelint.runtime.places import Places
@@ -132,6 +132,20 @@ def test_what_lives_on_the_host_is_read_for_free() -> None:
         moved.sum().item()
 
     assert predicted(run, torch.ones(4)) == [(6, "Tensor.to"), (7, "Tensor.item")]
+
+
+def test_a_break_in_a_library_says_so() -> None:
+    parameter = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([parameter], lr=0.1)
+
+    def step(x: Any) -> None:
+        parameter.grad = x
+        optimizer.step()
+
+    with Dynamo(Places([__file__.rpartition("/")[0]])) as dynamo:
+        torch.compile(step, backend="eager")(torch.ones(2))
+    inside = [site for site in dynamo.breaks.values() if "inside torch/optim/optimizer.py:" in site.detail]
+    assert inside and all(site.path == "test_verify_parts.py" for site in inside)
 
 
 def mode(kernels: int, syncs: int, breaks: int = 0, memops: int | None = None) -> Mode:

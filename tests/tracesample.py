@@ -64,7 +64,7 @@ def record() -> Record:
                 effect="skip",
                 frame="step",
             ),
-            Break(PATH, 9, "<module>", gb_type=EVIL, hints=[f"don't {EVIL}"]),
+            Break(PATH, 9, "<module>", gb_type=EVIL, hints=[f"don't {EVIL}"], inside="torch/optim/optimizer.py:79"),
             Recompile(PATH, 3, "step", guard="size mismatch at index 0", stack=[Frame(PATH, 10, "<module>")]),
             Graph(PATH, 5, "step", ops=3),
             Sync(PATH, 4, "step", count=4, what="aten::is_nonzero", blocked_us=800.0),

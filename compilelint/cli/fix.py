@@ -67,7 +67,7 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
     if options["verbose"]:
         for file in run.result.files:
             for skipped in file.skipped:
-                console.note(f"{file.place(skipped.line)}: {skipped.code} not fixed: {skipped.reason}")
+                console.note(f"{file.place(skipped)}: {skipped.code} not fixed: {skipped.reason}")
     return run.exit_code
 
 

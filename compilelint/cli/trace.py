@@ -48,7 +48,7 @@ def trace(program: str, arguments: tuple[str, ...], **options: Any) -> int:
 
     PROGRAM is a script with its ARGUMENTS, a module (-m), or a TARGET as in verify (path/to/file.py:name or
     package.module:name), which is called a few times. Options of trace come before PROGRAM. Findings of `check` on the
-    sources that ran are marked confirmed, refuted or not reached.
+    sources that ran are marked confirmed, refuted, not reached or, where only a GPU could tell, not measured.
 
     A step is a turn of the loop around an optimizer's step; without one, of that over a DataLoader; without one, of the
     hottest loop that calls a module.

@@ -38,7 +38,7 @@ class AppliedFix:
 
 @dataclass(frozen=True)
 class SkippedFix:
-    """A fix that was not made, and why. `line` is that of the last text."""
+    """A fix that was not made, and why. `line` is that of the last text, `original` that of the first."""
 
     code: str
     title: str
@@ -49,6 +49,7 @@ class SkippedFix:
     refused: bool = False  # the fix could not be built
     disproved: bool = False  # the caller refused it
     unknown: bool = False  # the finding has no fix
+    original: int = 0
 
 
 @dataclass
@@ -62,17 +63,22 @@ class FixedText:
     skipped: list[SkippedFix] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     rounds: int = 0
+    history: list[tuple[Edit, ...]] = field(default_factory=list)  # the edits of each round
 
     @property
     def changed(self) -> bool:
         return self.before != self.after
+
+    def original_line(self, line: int) -> int:
+        """The line of `before` that a line of `after` was."""
+        starts = LineIndex(self.after).starts
+        return _original(starts[min(line, len(starts)) - 1], self.history, LineIndex(self.before))
 
 
 @dataclass
 class _State:
     result: FixedText
     seen: set[str]
-    history: list[tuple[Edit, ...]] = field(default_factory=list)  # the edits of each round, to find the original lines
     rejected: set[Rejection] = field(default_factory=set)
     one_by_one: bool = False
     settled: bool = False
@@ -102,7 +108,7 @@ def fix_texts(
             wanted = []
             for finding in findings:
                 if finding.fix and _allowed(finding.fix, unsafe):
-                    if reason := refuse(_key(finding, text, state.history)):
+                    if reason := refuse(_key(finding, text, state.result.history)):
                         skipped = replace(_skipped(finding, finding.fix, reason), disproved=True)
                         state.result.skipped.append(skipped)
                     else:
@@ -123,7 +129,9 @@ def fix_texts(
         if not again:
             break
     for path, state in states.items():
-        state.result.after = current[path]
+        result = state.result
+        result.after = current[path]
+        result.skipped = [replace(skip, original=result.original_line(skip.line)) for skip in result.skipped]
     return {path: state.result for path, state in states.items()}
 
 
@@ -171,10 +179,10 @@ def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], 
     original = LineIndex(result.before)
     for group in chosen:
         finding, plan = owners[group.key]
-        first, last = (_original(offset, state.history, original) for offset in group.hull)
+        first, last = (_original(offset, state.result.history, original) for offset in group.hull)
         places = []
         for edit in group.edits:
-            begin, end = (_original(offset, state.history, original) for offset in (edit.start, edit.end))
+            begin, end = (_original(offset, state.result.history, original) for offset in (edit.start, edit.end))
             places.append((begin, max(begin, end)))
         result.applied.append(
             AppliedFix(
@@ -186,10 +194,10 @@ def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], 
                 max(first, last),
                 number,
                 tuple(places),
-                _key(finding, text, state.history),
+                _key(finding, text, state.result.history),
             )
         )
-    state.history.append(edits)
+    state.result.history.append(edits)
     if after in state.seen:
         names = ", ".join(sorted({owners[group.key][0].code for group in chosen}))
         result.problems.append(f"the fixes undo each other: round {number} led back to an earlier text ({names})")

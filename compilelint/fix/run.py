@@ -60,11 +60,12 @@ class FileFix:
             above += old.count("\n") + 2 if old else 1
         return "".join(out)
 
-    def place(self, line: int) -> str:
-        """`path:line` of a line of the new text; in a notebook `path:cell 3:line`."""
+    def place(self, skip: SkippedFix) -> str:
+        """`path:line`, in a notebook `path:cell 3:line`, in the text that the file now holds."""
+        text, line = (self.after, skip.line) if self.written else (self.before, skip.original)
         if not is_notebook(self.path):
             return f"{self.path}:{line}"
-        cell, line = place(self.after.split("\n"), line)
+        cell, line = place(text.split("\n"), line)
         return f"{self.path}:cell {cell}:{line}"
 
 
@@ -95,7 +96,7 @@ class FixResult:
     @property
     def disproved(self) -> list[tuple[str, SkippedFix]]:
         """Place and fix of those that `prove` didn't keep."""
-        return [(file.place(skip.line), skip) for file in self.files for skip in file.skipped if skip.disproved]
+        return [(file.place(skip), skip) for file in self.files for skip in file.skipped if skip.disproved]
 
     @property
     def refused(self) -> int:

@@ -86,7 +86,8 @@ def _finding(finding: dict[str, Any], paint: Paint) -> str:
         what.append(f"{_count(run['breaks'], 'graph break')} ({types})")
     if run["syncs"]:
         blocked = f", {run['blocked_ms']:.3f} ms blocked" if run["blocked_ms"] is not None else ""
-        what.append(f"{_count(run['syncs'], 'sync')}{blocked}")
+        shared = ", together with other findings of the line" if run["shared"] else ""
+        what.append(f"{_count(run['syncs'], 'sync')}{blocked}{shared}")
     if run["recompiles"]:
         what.append(_count(run["recompiles"], "recompile"))
     if run["status"] == "confirmed" and not what:
@@ -105,7 +106,7 @@ def _event(event: dict[str, Any], paint: Paint, *, whole: bool) -> Iterator[str]
     if event["kind"] == "break" and event["effect"] != "split":
         more.append(_EFFECTS[event["effect"]].format(frame=event["frame"]))
     if event["kind"] == "break" and event["inside"]:
-        more.append(f"in {event['inside']}")
+        more.append(f"inside {event['inside']}")
     if event["kind"] == "sync" and event["blocked_us"] is not None:
         more.append(f"{event['blocked_us'] / 1e3:.3f} ms blocked")
     if event["kind"] == "recompile" and event["stack"]:

@@ -98,8 +98,12 @@ class Dynamo:
         except AttributeError:  # outside of a compilation
             above = []
         innermost = real[-1] if real else place[:2]
-        path, line = self._places.innermost([*above, *real]) or (outside(innermost[0]), innermost[1])
-        _count(self.breaks, Site(path, line, gb_type(exc), detail=SKIPPED if skipped else ""))
+        own = self._places.innermost([*above, *real])
+        path, line = own or (outside(innermost[0]), innermost[1])
+        library = own is not None and self._places.relative(innermost[0]) is None
+        inside = f"inside {outside(innermost[0])}:{innermost[1]}" if library else ""
+        detail = "; ".join(filter(None, [SKIPPED if skipped else "", inside]))
+        _count(self.breaks, Site(path, line, gb_type(exc), detail=detail))
 
 
 def gb_type(exc: Any) -> str:

@@ -139,7 +139,7 @@ class Measurement:
     def _compiled(self) -> Mode:
         """As the target compiles itself where it does; else the whole callable in torch.compile."""
         with contextlib.ExitStack() as stack:
-            if self.random:
+            if self.random and self.backend == "inductor":
                 from torch._inductor import config
 
                 # Inductor draws other random numbers than eager code does, and others again in another graph

@@ -122,7 +122,7 @@ def _findings(trace: Trace, anchors: Anchors) -> str:
 def _events(events: Sequence[Trace], anchors: Anchors, trace: Trace, *, kinds: bool = False) -> str:
     def what(event: Trace) -> str:
         hints = "".join(f"<li>{escape(hint)}</li>" for hint in event.get("hints", ()))
-        more = [event.get("reason", ""), f"in {event['inside']}" if event.get("inside") else ""]
+        more = [event.get("reason", ""), f"inside {event['inside']}" if event.get("inside") else ""]
         if event.get("effect") == "skip":
             more.append(f"the whole frame of {event['frame']} runs eagerly")
         if event.get("effect") == "raise":

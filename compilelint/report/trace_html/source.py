@@ -87,6 +87,7 @@ def _event(event: Trace) -> str:
     times = f" \u00d7{event['count']}" if event["count"] > 1 else ""
     unpredicted = " (not predicted)" if event.get("predicted") is False else ""
     blocked = f", {event['blocked_us'] / 1e3:.3f} ms blocked" if event.get("blocked_us") is not None else ""
+    inside = f", inside {event['inside']}" if event.get("inside") else ""
     head = f'<span class="mark">{_KINDS[kind]}{times}{unpredicted}</span>'
     hints = "".join(f'<p class="dim">hint: {escape(hint)}</p>' for hint in event.get("hints", ())[:2])
-    return f'<div class="note {kind}">{head}<p>{escape(str(what))}{escape(blocked)}</p>{hints}</div>'
+    return f'<div class="note {kind}">{head}<p>{escape(str(what))}{escape(blocked + inside)}</p>{hints}</div>'

@@ -38,6 +38,7 @@ class Joined:
     syncs: list[Sync] = field(default_factory=list)
     recompiles: list[Recompile] = field(default_factory=list)
     work: list[Work] = field(default_factory=list)
+    shared: bool = False  # whether another finding has some of the same syncs
 
     @property
     def events(self) -> list[Event]:
@@ -56,9 +57,11 @@ def join(record: Record, findings: Sequence[Finding]) -> tuple[list[Joined], lis
     predicted: set[int] = set()
     for event in record.events:
         here = [each for each in joined if _is_at(event, each.finding)]
-        for each in _meant(event, here):
+        meant = _meant(event, here)
+        for each in meant:
             _lists(each, event).append(event)
             predicted.add(id(event))
+            each.shared = each.shared or (len(meant) > 1 and isinstance(event, Sync))
     for each in joined:
         _judge(each, record)
     unpredicted: list[Event] = [

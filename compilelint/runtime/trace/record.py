@@ -58,7 +58,7 @@ class Break(Event):
 
     @property
     def key(self) -> tuple[object, ...]:
-        return (self.kind, self.path, self.line, self.gb_type)
+        return (self.kind, self.path, self.line, self.gb_type, self.inside)
 
     def merge(self, other: Any) -> None:
         self.count += other.count

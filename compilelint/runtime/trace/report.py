@@ -74,10 +74,11 @@ def _finding(joined: Joined) -> dict[str, Any]:
         "run": {
             "status": joined.status,
             "detail": joined.detail,
-            "breaks": sum(event.count for event in joined.breaks),
+            "breaks": len(joined.breaks),  # as in the summary: sites, however often they were compiled
             "gb_types": list(dict.fromkeys(event.gb_type for event in joined.breaks)),
             "skips_frame": any(event.effect == "skip" for event in joined.breaks),
             "syncs": sum(event.count for event in joined.syncs),
+            "shared": joined.shared,
             "blocked_ms": None if blocked is None else round(blocked / 1e3, 3),
             "recompiles": sum(event.count for event in joined.recompiles),
             "kernels": sum(work.kernels for work in joined.work),

@@ -37,7 +37,7 @@ NO_TORCH = (
 class Options:
     """`steps` ends the program after so many, `after` of them are warm-up. `syncs` None: measured where there is a GPU.
     `quiet_stdout` sends what the program prints to stderr. `private`: what compiles is compiled anew, in caches that
-    are deleted with the run, and no bytecode is written. `keep` is a folder for the raw profile."""
+    are deleted with the run, no bytecode is written, and sets have one order. `keep`: a folder for the raw profile."""
 
     steps: int | None = None
     after: int = 0
@@ -115,7 +115,7 @@ def _start(scratch: Path, options: Options) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, str(CHILD), str(scratch / "request.json")],
         cwd=options.cwd,
-        env={**os.environ, **(private_caches(scratch) if options.private else {})},
+        env={**os.environ, **({"PYTHONHASHSEED": "0", **private_caches(scratch)} if options.private else {})},
         stdout=STDERR if options.quiet_stdout else None,
     )
 
