@@ -241,7 +241,9 @@ def _refuse_unfinished(target: str, record: Record) -> None:
     if record.signal:
         raise UsageProblem(f"TARGET {target}: was ended by {record.signal}")
     if record.exit_code or not record.complete or record.steps.done < CALLS:
-        raise UsageProblem(f"TARGET {target}: ended its process with code {record.exit_code} before it was measured")
+        told = "".join(f"\n  {note}" for note in record.notes)
+        code = record.exit_code
+        raise UsageProblem(f"TARGET {target}: ended its process with code {code} before it was measured{told}")
 
 
 def _line(lines: Sequence[str], number: int) -> str:

@@ -60,6 +60,9 @@ def test_fixes_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = demo("--verify", "--device", "cpu")
     assert done.return_value == 0, done.output
+    assert "compilelint verify train.py:verify_target --before before --after after --backend eager --device cpu" in (
+        done.output
+    )
     assert "equal results, nothing worse" in done.output
     assert "Data-dependent branching (the whole frame runs eagerly)" in done.output
     assert not list(tmp_path.iterdir())

@@ -45,14 +45,19 @@ def isolated() -> Iterator[None]:
 
 
 def measured(
-    folder: Path, text: str, target: str = "m.py:make", inputs: tuple[str, ...] = (), mode: ModuleMode = "given"
+    folder: Path,
+    text: str,
+    target: str = "m.py:make",
+    inputs: tuple[str, ...] = (),
+    mode: ModuleMode = "given",
+    backend: str = "eager",
 ) -> Measurement:
     sys.modules.pop("m", None)
     folder.mkdir(exist_ok=True)
     (folder / "m.py").write_text(textwrap.dedent(text), encoding="utf-8")
     specs = [parse_input(spec) for spec in inputs]
     loader = Loader(parse_target(target), str(folder / "m.py"), specs, torch.device("cpu"), mode=mode)
-    measurement = Measurement(loader, Places([str(folder)]), folder.name, "eager", lambda _: None)
+    measurement = Measurement(loader, Places([str(folder)]), folder.name, backend, lambda _: None)
     measurement.run()
     return measurement
 
@@ -285,7 +290,7 @@ def test_a_target_that_compiles_and_trains(tmp_path: Path) -> None:
     assert result.after.compiled_by == "target"
     assert the(result.after.compiled).graphs == 1
     assert the(result.after.eager).graphs == 0
-    assert any("random numbers" in note for note in result.after.notes)
+    assert not any("Inductor" in note for note in result.after.notes)
     # neither the optimizer's step counts, which live on the host, nor the backward
     assert [(site.line, site.what) for site in the(result.before.eager).syncs or []] == [
         (10, "Tensor.to"),
@@ -295,6 +300,11 @@ def test_a_target_that_compiles_and_trains(tmp_path: Path) -> None:
     assert "loss" in the(result.before.eager).printed
     counts = {check.what: check.count for check in result.checks if check.mode == "eager"}
     assert (counts["state"], counts["gradients"]) == (4, 8)
+
+
+def test_inductor_is_told_to_draw_what_eager_code_draws(tmp_path: Path) -> None:
+    one = measured(tmp_path / "before", STEP.replace("LOSS", "item()"), backend="inductor")
+    assert [note for note in one.side.notes if note.startswith("draws random numbers: Inductor was told")]
 
 
 RECOMPILED = """
@@ -391,3 +401,52 @@ def test_a_module_in_eval_mode_runs_without_gradients(tmp_path: Path) -> None:
 def test_targets_that_cannot_be_used(tmp_path: Path, target: str, text: str, told: str) -> None:
     with pytest.raises(UsageProblem, match=told):
         measured(tmp_path / "before", text, target)
+
+
+NEEDS = """
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self, dim, depth=2): ...
+
+        def make(self): ...
+
+    def step(model, x, device="cpu"): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "inputs", "told"),
+    [
+        ("m.py:Net", ("f32[2]",), ["needs dim to be made: write", "return Net(dim=...), (torch.randn(8, 128),)"]),
+        ("m.py:Net.make", (), ["is a method: write", "def make_make():\n        return Net(...).make, ()"]),
+        ("m.py:step", (), ["needs model, x: give an --input for each", "return step, (model, x)"]),
+    ],
+)
+def test_what_needs_arguments_is_told_what_to_write(
+    tmp_path: Path, target: str, inputs: tuple[str, ...], told: list[str]
+) -> None:
+    with pytest.raises(UsageProblem) as caught:
+        measured(tmp_path / "before", NEEDS, target, inputs)
+    assert all(part in str(caught.value) for part in told), str(caught.value)
+
+
+LINEAR16 = """
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 4, dtype=torch.float16)
+
+        def forward(self, x):
+            return self.linear(x)
+"""
+
+
+def test_a_module_in_another_precision_than_its_inputs(tmp_path: Path) -> None:
+    one = measured(tmp_path / "before", LINEAR16, "m.py:Net", ("f32[2,4]",))
+    assert the(one.side.eager).exception.startswith("RuntimeError")
+    (note,) = one.side.notes
+    assert note.startswith("the parameters are float16, the inputs float32") and '--input "f16[8,128]"' in note
+    assert not measured(tmp_path / "before", LINEAR16, "m.py:Net", ("f16[2,4]",)).side.notes

@@ -20,7 +20,7 @@ from torch.utils import _pytree as pytree
 
 from compilelint.errors import UsageProblem
 from compilelint.runtime.results import ModuleMode
-from compilelint.runtime.target import Input, LiteralInput, Target
+from compilelint.runtime.target import DTYPES, Input, LiteralInput, Target
 
 SEED = 20_240_501
 
@@ -55,6 +55,19 @@ class Program:
         if self.without_gradients or self.module is None or self.module.training:
             return self.without_gradients
         return not any(leaf.requires_grad for leaf in self.tensors())
+
+    def mismatch(self) -> str:
+        """What to do about an error, where modules and inputs are of different precision."""
+        floats = {p.dtype for p in self.parameters().values() if p.is_floating_point()}
+        given = {leaf.dtype for leaf in self.tensors() if leaf.is_floating_point()}
+        if len(floats) != 1 or not given or given & floats:
+            return ""
+        (dtype,), short = floats, {getattr(torch, name): text for text, name in DTYPES.items()}
+        names = ", ".join(sorted(str(each).removeprefix("torch.") for each in given))
+        return (
+            f"the parameters are {str(dtype).removeprefix('torch.')}, the inputs {names}: give inputs of the same, "
+            f'such as --input "{short.get(dtype, "f32")}[8,128]", or return such from a function'
+        )
 
     def tensors(self) -> Iterator[torch.Tensor]:
         for leaf in pytree.tree_leaves((self.args, self.kwargs)):
@@ -111,10 +124,28 @@ class Loader:
         self.found = found
         if not callable(found):
             raise UsageProblem(f"TARGET {target.text}: is a {type(found).__name__}, not callable")
-        if inspect.isclass(found) and not (inputs and issubclass(found, torch.nn.Module)):
+        self._refuse_what_needs_more(target, found)
+
+    def _refuse_what_needs_more(self, target: Target, found: Any) -> None:
+        """A class, or a function with arguments, of which nobody says what to give."""
+        needed = _needed(found)
+        if inspect.isclass(found):
+            is_module = issubclass(found, torch.nn.Module)
+            if self.inputs and is_module and not needed:
+                return
+            told = f"needs {', '.join(needed)} to be made" if needed else "is a class"
+            inputs = 'give its inputs (--input "f32[8,128]"), or ' if is_module and not needed else ""
+            made = f"{found.__name__}({', '.join(f'{name}=...' for name in needed)})"
+            example = _factory(found.__name__, made, ["torch.randn(8, 128)"])
+            raise UsageProblem(f"TARGET {target.text}: {told}: {inputs}{example}")
+        if needed and not self.inputs:
+            owner, _, name = target.name.rpartition(".")
+            if needed[0] == "self":
+                example = _factory(name, f"{owner}(...).{name}", needed[1:])
+                raise UsageProblem(f"TARGET {target.text}: is a method: {example}")
             raise UsageProblem(
-                f'TARGET {target.text}: is a class: give its inputs (--input "f32[8,128]") if it is an nn.Module, '
-                "or name a function that returns (callable, args)"
+                f"TARGET {target.text}: needs {', '.join(needed)}: give an --input for each, or "
+                f"{_factory(name, target.name, needed)}"
             )
 
     def make(self) -> Program:
@@ -170,6 +201,22 @@ def _parameters(function: Callable[..., Any]) -> set[str]:
         return set(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return set()
+
+
+def _needed(function: Callable[..., Any]) -> list[str]:
+    """The arguments that a call can't do without; a device is given."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in kinds and p.name != "device"]
+
+
+def _factory(name: str, call: str, arguments: list[str]) -> str:
+    given = f"({arguments[0]},)" if len(arguments) == 1 else f"({', '.join(arguments)})"
+    lines = ["write a function that takes no arguments, and name that one:"]
+    return "\n    ".join([*lines, f"def make_{name.lower()}():", f"    return {call}, {given}"])
 
 
 def _modules(call: Any, args: Any, kwargs: Any) -> Iterator[torch.nn.Module]:

@@ -210,6 +210,8 @@ class Measurement:
                 except UserError as error:
                     mode.exception = f"{type(error).__name__}: {_first_line(error)}"
                     mode.exception_at = _place(error, self.places)
+                    if (hint := runner.program.mismatch()) and hint not in self.side.notes:
+                        self.side.notes.append(hint)
                     break
                 finally:
                     mode.calls += 1

@@ -35,7 +35,12 @@ def run_target(request: dict[str, Any], watch: Watch) -> None:
     if watch.prediction is not None:
         watch.prediction.place("device", (value for _, value in program.named_state()))
     original = program.call
-    _call(runner, watch)
+    try:
+        _call(runner, watch)
+    except Exception:
+        if hint := program.mismatch():
+            watch.journal.note(hint)
+        raise
     if not get_compilation_metrics():
         watch.journal.note("compiled: the whole target in torch.compile; it compiles nothing itself")
         program.call = torch.compile(original, backend=request["backend"])
