@@ -173,7 +173,7 @@ def fixed(text: str, folder: Path, *, unsafe: bool) -> str:
 
 
 @given(programs(), st.lists(INPUTS, min_size=3, max_size=3))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     after = fixed(program, tmp_path, unsafe=False)
     for x in inputs:
@@ -183,7 +183,7 @@ def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[li
 
 
 @given(programs(), st.lists(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3), min_size=3, max_size=3))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(WRITTEN, [[0.0]] * 3)
 def test_unsafe_fixes_compute_the_same_of_numbers(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     """Of what raises nothing and has no infinity; the dtype may change."""
@@ -193,3 +193,21 @@ def test_unsafe_fixes_compute_the_same_of_numbers(tmp_path: Path, program: str, 
         if isinstance(old, torch.Tensor) and torch.isfinite(old).all():
             assert isinstance(new, torch.Tensor) and old.shape == new.shape, after
             assert torch.allclose(old.double(), new.double(), rtol=1e-4, atol=1e-5), after
+
+
+def test_the_programs_are_rewritten(tmp_path: Path) -> None:
+    """What the random programs are made of has fixes: else they would tell nothing."""
+    parts = {"test": "h.max() > 1", "more": "h.min() < 0", "value": "h * 2", "other": "-h", "n": "1", "i": "0"}
+    text = "import copy\nimport warnings\n\nimport torch\n"
+    for number, statement in enumerate(STATEMENTS):
+        body = statement.format(**parts).replace("{n}", "1").replace("\n", "\n    ")
+        for head in ("@torch.compile\ndef f", "def g"):
+            lines = (f"{head}{number}(x: torch.Tensor, t: torch.Tensor):", "h = torch.relu(x)", body, "return h")
+            text += "\n\n" + "\n    ".join(lines) + "\n"
+    path = tmp_path / "program.py"
+    path.write_text(text, encoding="utf-8")
+    applied = {fix for file in api.fix([path], Settings(unsafe_fixes=True)).result.files for fix in file.applied}
+    assert {fix.code for fix in applied if fix.applicability.value == "safe"} >= {
+        *("CL103", "CL117", "CL127", "CL201", "CL401", "CL406"),
+    }
+    assert {fix.code for fix in applied} >= {"CL101", "CL102", "CL105", "CL106", "CL110", "CL112", "CL210", "CL301"}
