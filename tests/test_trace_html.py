@@ -14,7 +14,8 @@ from tracesample import EVIL, FINDINGS, OTHER, PATH, SOURCE, record
 from compilelint.report import trace_html
 from compilelint.runtime.trace.report import report
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chrome-headless-shell")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def html() -> str:
@@ -54,11 +55,13 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium")
+    """The one that is installed, or that Playwright brought along."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        path = CHROMIUM or running.chromium.executable_path
+        if not Path(path).is_file():
+            pytest.skip("no Chromium")
+        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
         started.close()
 

@@ -131,6 +131,7 @@ def test_text() -> None:
     assert "refuted      train.py:6:5  CL110 name-of-cl110  Dynamo traced the line and did not break" in text
     assert "confirmed    train.py:5:5  CL302 name-of-cl302  6 kernels launched" in text
     assert "train.py:3 in step  recompile: size mismatch at index 0 (called at train.py:10)" in text
+    assert "\ngraphs\n  train.py:5 in step  3 operators, compiled in 0 s\n" in text
     syncs = text.partition("host syncs (measured)")[2]
     assert syncs.index("aten::item") < syncs.index("aten::is_nonzero") < syncs.index("torch.cuda.synchronize")
     assert text.endswith(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from compilelint import api
+from compilelint.errors import UsageProblem
 
 torch = pytest.importorskip("torch")
 
@@ -238,3 +239,9 @@ def test_calls_that_compiled_code_hides(tmp_path: Path) -> None:
     assert found[line(READS, ".to(")] == "not measured"
     report = trace(tmp_path, READS)
     assert "refuted" not in [each["run"]["status"] for each in report["findings"]]
+
+
+def test_a_target_that_can_not_be_used_is_told_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageProblem, match="TARGET main.py:step: needs x: give an --input for each"):
+        trace(tmp_path, "def step(x):\n    return x\n", "main.py:step")
+    assert capfd.readouterr().err == ""

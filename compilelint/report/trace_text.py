@@ -16,6 +16,9 @@ _EFFECTS = {
 }
 
 
+GRAPHS = 20  # that are listed
+
+
 def write(trace: dict[str, Any], *, color: bool = False) -> str:
     paint = Paint(color)
     return "".join(line.rstrip() + "\n" for line in _lines(trace, paint))
@@ -73,6 +76,7 @@ def _lines(trace: dict[str, Any], paint: Paint) -> Iterator[str]:
             yield paint("1", title)
             for event in events:
                 yield from _event(event, paint, whole=title == "not predicted")
+    yield from _graphs([each for each in trace["events"] if each["kind"] == "graph"], paint)
     yield from _explained(trace["explained"], paint)
     yield ""
     yield _summary(trace)
@@ -118,6 +122,21 @@ def _event(event: dict[str, Any], paint: Paint, *, whole: bool) -> Iterator[str]
     yield f"  {place}  {kind}{escape(str(what))}{times}{escape(tail)}"
     if whole and event["kind"] == "break" and event["hints"]:
         yield f"      {paint('36', 'hint:')} {escape(event['hints'][0])}"
+
+
+def _graphs(graphs: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
+    """The largest; all of them are in the JSON and the page."""
+    if graphs:
+        yield ""
+        yield paint("1", "graphs")
+    largest = sorted(graphs, key=lambda graph: -graph["ops"])[:GRAPHS]
+    for graph in sorted(largest, key=lambda graph: (graph["path"], graph["line"])):
+        times = f" \u00d7{graph['count']}" if graph["count"] > 1 else ""
+        kernels = f", {_count(graph['kernels'], 'kernel')}" if graph["kernels"] else ""
+        told = f"{_count(graph['ops'], 'operator')}{times}, compiled in {graph['compile_s']:.2g} s{kernels}"
+        yield f"  {escape(graph['path'])}:{graph['line']} in {escape(graph['function'])}  {told}"
+    if len(graphs) > GRAPHS:
+        yield f"  and {len(graphs) - GRAPHS} smaller ones"
 
 
 def _hottest(events: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -200,6 +200,7 @@ class Record:
     traced: dict[str, list[int]] = field(default_factory=dict)  # lines that Dynamo traced
     explained: dict[str, Any] = field(default_factory=dict)  # what torch._dynamo.explain or its counters say
     notes: list[str] = field(default_factory=list)
+    refused: str = ""  # why TARGET can't be used
     complete: bool = False  # whether the child wrote its end: else counts are at least these
     exit_code: int | None = None
     signal: str = ""

@@ -52,7 +52,8 @@ class Options:
 
 
 def run(kind: Literal["file", "module", "target"], name: str, arguments: Sequence[str], options: Options) -> Record:
-    """Runs a program to its end, whichever that is. Raises UsageProblem where there is none to run."""
+    """Runs a program to its end, whichever that is. Raises UsageProblem where there is none to run, or a TARGET can't
+    be used."""
     file = _program_file(kind, name, options)
     if importlib.util.find_spec("torch") is None:
         raise UsageProblem(NO_TORCH)
@@ -83,6 +84,8 @@ def run(kind: Literal["file", "module", "target"], name: str, arguments: Sequenc
         record.seconds = time.monotonic() - started
         hang = scratch / "hang"
         stack = hang.read_text(encoding="utf-8", errors="replace") if hang.is_file() else ""
+    if record.refused:
+        raise UsageProblem(record.refused)
     record.argv = [*(["-m"] if kind == "module" else []), name, *arguments]
     if code is None:
         record.timed_out = options.timeout

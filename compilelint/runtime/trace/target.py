@@ -20,7 +20,7 @@ CALLS = 3  # measured, after one that compiles
 
 
 def run_target(request: dict[str, Any], watch: Watch) -> None:
-    """Raises what the program raises; a TARGET that can't be used ends the process with 2 and a line on stderr."""
+    """Raises what the program raises; of a TARGET that can't be used the record says why."""
     sys.argv = [request["name"], *request["arguments"]]
     device = torch.device("cuda" if watch.measures else "cpu")
     try:
@@ -29,7 +29,7 @@ def run_target(request: dict[str, Any], watch: Watch) -> None:
         )
         program = loader.make()
     except UsageProblem as problem:
-        sys.stderr.write(f"error: {problem}\n")
+        watch.journal.facts(refused=str(problem))
         sys.exit(2)
     runner = Runner(program, device)
     if watch.prediction is not None:
@@ -44,6 +44,8 @@ def run_target(request: dict[str, Any], watch: Watch) -> None:
     if not get_compilation_metrics():
         watch.journal.note("compiled: the whole target in torch.compile; it compiles nothing itself")
         program.call = torch.compile(original, backend=request["backend"])
+        _call(runner, watch)
+    for _ in range(request["after"]):
         _call(runner, watch)
     calls = request["steps"] or CALLS
     with _in_sight(runner, watch, calls):
