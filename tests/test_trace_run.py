@@ -242,6 +242,6 @@ def test_calls_that_compiled_code_hides(tmp_path: Path) -> None:
 
 
 def test_a_target_that_can_not_be_used_is_told_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageProblem, match="TARGET main.py:step: needs x: give an --input for each"):
+    with pytest.raises(UsageProblem, match=r"TARGET main\.py:step: needs x: give an --input for each"):
         trace(tmp_path, "def step(x):\n    return x\n", "main.py:step")
     assert capfd.readouterr().err == ""

@@ -18,11 +18,12 @@ STATUSES: tuple[Status, ...] = ("confirmed", "refuted", "not reached", "not meas
 # the rule that a sync would be reported by: by the operator, or the call as the program spells it
 SYNC_RULES: tuple[tuple[str, str], ...] = (
     (r"synchronize|empty_cache|cudaFree|DeviceSynchronize", "CL206"),
-    (r"_local_scalar_dense|is_nonzero|item$|__(bool|int|float|index|complex|contains)__", "CL201"),
+    (r"allclose|equal$|histc|linalg|(masked|index)_fill|normal$|sparse", "CL207"),
+    (r"_local_scalar_dense|is_nonzero|item$|__(bool|int|float|index|complex|contains)__|linspace$", "CL201"),
     (r"tolist|\.cpu$|numpy|__array__|__repr__|__format__", "CL202"),
-    (r"nonzero|masked_select|unique|bincount|repeat_interleave|histc|equal$|argwhere", "CL203"),
+    (r"nonzero|masked_select|unique|bincount|repeat_interleave|argwhere", "CL203"),
     (r"aten::index|_index_put|__getitem__|__setitem__", "CL210"),
-    (r"(torch\.|aten::)(tensor|as_tensor)$", "CL401"),
+    (r"(torch\.|aten::|Tensor\.new_)(tensor|as_tensor|asarray)$", "CL401"),
     (r"\.to$|\.cuda$|aten::to$|_to_copy|copy_$", "CL402"),
 )
 
