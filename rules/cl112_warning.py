@@ -4,7 +4,8 @@
 Reports `warnings.warn`, `warn_explicit`, `filterwarnings` and `simplefilter` in code that Dynamo traces.
 
 ## Why it costs
-The graph ends at the call, at every run, though the warning is shown once.
+The graph ends at the call, at every run, though the warning is shown once. A warning for unusual cases, under an `if`
+that need not hold and does not by default, is a note.
 
 ## Example
     warnings.warn("`group` is ignored")
@@ -27,9 +28,21 @@ https://docs.pytorch.org/docs/stable/compile/programming_model.common_graph_brea
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from compilelint.sdk import Applicability, Call, Context, Report, Rule, cost, skip_while_compiling, words
+from compilelint.sdk import (
+    Applicability,
+    Call,
+    Const,
+    Context,
+    Report,
+    Rule,
+    Severity,
+    cost,
+    skip_while_compiling,
+    words,
+)
 
 rule = Rule(
     "CL112",
@@ -48,4 +61,32 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         return
     message = f"`{ctx.source(event.node)}` is a call that Dynamo skips: {cost(event, ctx)}"
     hint = "warn where the argument is first known, or only while the code isn't compiled"
-    yield Report(event.node, message, hint=hint, fix=skip_while_compiling(event))
+    severity = Severity.NOTE if is_exceptional(event, ctx) else None
+    yield Report(event.node, message, hint=hint, severity=severity, fix=skip_while_compiling(event))
+
+
+def is_exceptional(event: Call, ctx: Context) -> bool:
+    """Whether the warning stands under an `if` that holds in unusual cases alone: not where an argument is left out."""
+    node: ast.AST = event.statement
+    while (around := ctx.parent(node)) is not None and around is not ctx.function:
+        if isinstance(around, ast.If):
+            certain = isinstance(ctx.value(around.test), Const)
+            return not (certain or (node in around.body and is_default(around.test, ctx)))
+        node = around
+    return False
+
+
+def is_default(test: ast.expr, ctx: Context) -> bool:
+    """`group is None`, of a parameter that is None where none is given."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            args = getattr(ctx.function, "args", None)
+            if not isinstance(args, ast.arguments):
+                return False
+            plain = (args.posonlyargs + args.args)[::-1]
+            pairs = [
+                *zip(plain, args.defaults[::-1], strict=False),
+                *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+            ]
+            return any(arg.arg == name and isinstance(given, ast.Constant) for arg, given in pairs)
+    return False

@@ -319,3 +319,14 @@ def test_an_object_is_of_a_subclass_where_its_class_cannot_be_called(tmp_path: P
     text += "@torch.compile\ndef f(x: torch.Tensor, encoder: BaseEstimator):\n    return {}(x)\n"
     assert codes(tmp_path / "called.py", text.format("encoder")) == []
     assert codes(tmp_path / "called.py", text.format("scale")) == ["CL113"]
+
+
+@pytest.mark.parametrize(
+    ("test", "severity"),
+    [("group is None", "error"), ("x.dim() > 4", "note"), ("scale is None", "note"), ("group is not None", "note")],
+)
+def test_a_warning_in_unusual_cases_is_a_note(test: str, severity: str, tmp_path: Path) -> None:
+    path = tmp_path / "warned.py"
+    text = "import warnings\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, scale, group=None):\n"
+    path.write_text(text + f"    if {test}:\n        warnings.warn('unusual')\n    return x + 1\n")
+    assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]
