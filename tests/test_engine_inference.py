@@ -57,6 +57,14 @@ CASES = {
             reveal(inverse)  # tensor dynamic
             reveal(x.unique(True, False, False, 0))  # tensor dynamic
         """,
+    "the larger of two": """
+        def f(x: Tensor, y, dim, some):
+            reveal(torch.max(x, y))  # ?
+            reveal(torch.max(x, x))  # tensor
+            reveal(torch.max(x, dim))  # tuple[tensor, tensor int]
+            reveal(x.max(1))  # tuple[tensor, tensor int]
+            reveal(x.max(some["y"]))  # ?
+        """,
     # -- hooks -------------------------------------------------------------------------------------------------------
     "what hooks are given": """
         def plain(module, args, output):

@@ -190,6 +190,13 @@ def rank_of_size(arguments: Arguments) -> int | None:
     return len(arguments.args) or None
 
 
+def may_be_dim(value: Value, arguments: Arguments) -> bool:
+    """Whether the last positional argument may be a dimension: of what is unknown, what is called so."""
+    node = arguments.node.args[-1] if arguments.node is not None and arguments.node.args else None
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return not isinstance(value, Unknown) or "dim" in name or "axis" in name
+
+
 def _has_dim(arguments: Arguments) -> bool:
     if "dim" in arguments.kwargs or "axis" in arguments.kwargs:
         dim = arguments.kwargs.get("dim", arguments.kwargs.get("axis"))
@@ -255,6 +262,8 @@ def _call(run: Calls, tensor: Tensor, name: str, arguments: Arguments, node: ast
     ):
         if name in ("max", "min") and arguments.args and tensor_of(arguments.args[0]) is not None:
             return _like(run, tensor, node)
+        if name in ("max", "min") and arguments.args and not may_be_dim(arguments.args[0], arguments):
+            return UNKNOWN
         values = _like(run, tensor, node)
         indices = values if name == "aminmax" else _like(run, tensor, node, dtype="int")
         return Seq("tuple", (values, indices))

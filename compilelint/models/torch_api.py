@@ -185,6 +185,8 @@ def _result(
     pairs = last in ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin")
     if pairs and (len(arguments.args) > 1 or "dim" in arguments.kwargs):
         other = tensor_of(arguments.args[1]) if last in ("max", "min") and len(arguments.args) > 1 else None
+        if last in ("max", "min") and len(arguments.args) > 1 and not tensors.may_be_dim(arguments.args[1], arguments):
+            return UNKNOWN
         if other is None:
             part = Tensor(device_of(*arguments.args), dtype, origin=run.origin(node, "is a tensor", first))
             return Seq("tuple", None, part)
