@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.conditional import cond_instead
 from compilelint.engine.events import Branch, Call, Convert, Event
-from compilelint.engine.values import External, Namespace, Value, tensor_of
+from compilelint.engine.values import Const, External, Namespace, Value, tensor_of
 from compilelint.finding import Applicability
 from compilelint.guarded import guarded
 from compilelint.idioms import (
@@ -88,6 +88,8 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
         return None
     if not dynamic or event.statement is not owner or is_tried(owner, ctx):
         return None
+    if any(_may_be_sizes(node, ctx) for node in dynamic):
+        return None
 
     def build(rw: Rewriter) -> None:
         parts = [_condition(node, rw, ctx) for node in dynamic]
@@ -109,6 +111,24 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
         Applicability.UNSAFE,
         build,
         "the failure comes as a RuntimeError once the device gets there, not as this exception here",
+    )
+
+
+def _may_be_sizes(node: ast.expr, ctx: Context) -> bool:
+    """`x.shape[1] == shape[1]`: what is annotated as a tensor may be a `torch.Size`, the comparison a Python bool."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+        return False
+    sides = [ctx.value(side) for side in (node.left, node.comparators[0])]
+    number = next((side for side in sides if is_host_number(side) and not isinstance(side, Const)), None)
+    tensor = next((found for side in sides if (found := tensor_of(side)) is not None), None)
+    links = tensor.origin.chain() if tensor is not None and tensor.origin is not None else []
+    picked = any(isinstance(link.node, ast.Subscript) for link in links)
+    return (
+        number is not None
+        and picked
+        and all(isinstance(link.node, ast.arg | ast.Name | ast.Subscript) for link in links)
     )
 
 

@@ -36,6 +36,7 @@ from compilelint.breaks import (
     tensor_in,
     words,
 )
+from compilelint.classes import known_classes
 from compilelint.collected import collect_in_loop, read_schedule, stack_items, stack_literal
 from compilelint.deferred import read_after_loop, sum_after_loop
 from compilelint.dense import dense_rows
@@ -233,6 +234,7 @@ __all__ = [
     "keep_shape",
     "keep_tensor",
     "kept_as_tensor",
+    "known_classes",
     "loop_of",
     "made_by",
     "made_on_device",

@@ -92,7 +92,7 @@ def read_the_list(event: Call | Convert, ctx: Context) -> Fix | None:
         return None
     twin = host_twin(name.id, ctx)
     if twin is not None:
-        if not _is_flat(twin, function, ctx):
+        if not is_flat(twin, function, ctx):
             return None
 
         def build(rw: Rewriter) -> None:
@@ -124,7 +124,7 @@ def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFu
         return None
     for frame, call in written_calls(ctx):
         given = argument(call, parameter, function, ctx)
-        if given in places and (frame.function is None or not _is_flat(places[given], frame.function, frame)):
+        if given in places and (frame.function is None or not is_flat(places[given], frame.function, frame)):
             return None
     unused = [store for frame, _ in written_calls(ctx) for store in _used_up(places, frame)]
 
@@ -157,7 +157,7 @@ def _read_of_list(node: ast.AST) -> tuple[ast.Name, str] | None:
     return None
 
 
-def _is_flat(name: str, function: ast.AST, frame: Frame) -> bool:
+def is_flat(name: str, function: ast.AST, frame: Frame) -> bool:
     """Whether a list, as far as the function that has it tells, holds numbers and no lists."""
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
@@ -238,7 +238,7 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
             "the counts are those of all elements; what else `scatter_add_` adds up would be wrong",
         )
     twin = host_twin(counts.id, ctx)
-    if twin is None or not _is_flat(twin, function, ctx):
+    if twin is None or not is_flat(twin, function, ctx):
         return None
     why = "the same number, which the operator would add up itself"
     return Fix(

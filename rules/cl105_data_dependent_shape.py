@@ -62,6 +62,7 @@ from compilelint.sdk import (
     first_match,
     is_host_number,
     keep_shape,
+    known_classes,
     masks,
     on_device,
     tensor_of,
@@ -157,7 +158,8 @@ def repeats(event: Call, ctx: Context) -> Iterator[Report]:
 def one_hot(event: Call, ctx: Context) -> Iterator[Report]:
     classes = event.argument(1, "num_classes")
     if not event.starred and (classes is None or constant(classes) == -1):
-        yield from report(event, event.argument(0, "tensor"), "looks for its maximum", ctx, "pass `num_classes=`")
+        ids, hint = event.argument(0, "tensor"), "pass `num_classes=`"
+        yield from report(event, ids, "looks for its maximum", ctx, hint, known_classes(event, ctx))
 
 
 @rule.on(Call, "torch.tensor_split", "Tensor.tensor_split")

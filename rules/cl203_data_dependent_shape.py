@@ -43,6 +43,7 @@ from compilelint.sdk import (
     counted_by_list,
     dense_rows,
     first_match,
+    known_classes,
     on_device,
 )
 
@@ -90,4 +91,5 @@ def repeats(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Call, "torch.nn.functional.one_hot")
 def one_hot(event: Call, ctx: Context) -> Iterator[Report]:
     if event.argument(1, "num_classes") is None:
-        yield from report(event, ctx, "looks for its maximum", event.argument(0, "tensor"), "pass `num_classes=`")
+        ids, hint = event.argument(0, "tensor"), "pass `num_classes=`"
+        yield from report(event, ctx, "looks for its maximum", ids, hint, known_classes(event, ctx))

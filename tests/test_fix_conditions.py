@@ -181,3 +181,16 @@ def test_a_tensor_is_not_stacked_as_a_list(tmp_path: Path) -> None:
     path.write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return [float(v) for v in x]\n", encoding="utf-8")
     api.fix([path], Settings(unsafe_fixes=True), apply=True)
     assert path.read_text(encoding="utf-8").endswith("    return x.tolist()\n")
+
+
+def test_an_entry_that_is_compared_with_a_shape_is_no_tensor_for_sure(tmp_path: Path) -> None:
+    """What is annotated as a tensor may be a `torch.Size`, of which an assertion on the device would raise."""
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor, sizes: torch.Tensor):
+        if not x.shape[0] == {given}:
+            raise ValueError("no")
+        return x
+    """
+    assert "_assert_async" not in fixed(tmp_path / "m.py", code.format(given="sizes[0]"))
+    assert "_assert_async" in fixed(tmp_path / "m.py", code.format(given="sizes.sum()"))
