@@ -256,7 +256,7 @@ class Analyser:
             message = message.replace(RAISES, "the graph captures it, and the CPU waits for the device when it runs")
         if not effects:
             return None
-        severity = report.severity if report.severity is not None else _severity(effects, context, site)
+        severity = report.severity if report.severity is not None else _severity(effects, context, event)
         fix = None
         # a wait where nothing is hot is left as it is written
         if report.fix is not None and not (severity is Severity.NOTE and effects == ("sync",)):
@@ -424,8 +424,8 @@ def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect
     return replace(span, line=owner.lineno, column=span_of(module, owner).column) if owner.lineno < span.line else span
 
 
-def _severity(effects: Sequence[Effect], context: SiteContext, site: Site) -> Severity:
-    standing = context.standing
+def _severity(effects: Sequence[Effect], context: SiteContext, event: Event) -> Severity:
+    standing, site = context.standing, event.site
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
     if "graph-break" in effects:
@@ -434,7 +434,17 @@ def _severity(effects: Sequence[Effect], context: SiteContext, site: Site) -> Se
         return Severity.ERROR if kind == "compiled" or (kind == "forward" and whole_frame) else Severity.WARNING
     if "transfer" in effects and "waited" in site.gates:
         return Severity.NOTE  # the queue is empty there anyway
+    if "waited" in site.gates and _tells(event.statement):
+        return Severity.NOTE  # `if torch.isinf(loss): warnings.warn(f"{loss.item()}")`
     return Severity.NOTE if standing.rarely or PERIODIC & site.gates else Severity.WARNING
+
+
+def _tells(statement: ast.stmt) -> bool:
+    """Whether a statement is a call that warns, logs or prints."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name))):
+            return name in ("print", "warn", "warning", "warning_once", "error", "critical", "info", "debug", "log")
+    return False
 
 
 def analyse(

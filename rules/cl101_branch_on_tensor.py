@@ -94,6 +94,8 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.test)
     if tensor is None or (tensor.kind != "numpy" and made_by(tensor, "isnan", "isinf", "isfinite")):
         return  # CL102
+    if asks_presence(event.node):
+        return
     effects = branch_effects(event, tensor, ctx)
     if effects:
         array = tensor.kind == "numpy"
@@ -102,6 +104,11 @@ def branch(event: Branch, ctx: Context) -> Iterator[Report]:
         costs = cost(event, ctx) if "graph-break" in effects else "the CPU waits for the device"
         message = f"a branch on the value of `{ctx.source(event.node)}`: {costs}"
         yield Report(branch_node(event), message, because=tensor, effects=effects, hint=hint, fix=fix)
+
+
+def asks_presence(node: ast.AST) -> bool:
+    """`if outputs.get("aux")`: of a dict of tensors this asks for what may be absent, or for a list among them."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"
 
 
 def rewritten(event: Branch, ctx: Context) -> Fix | None:

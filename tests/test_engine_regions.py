@@ -785,6 +785,7 @@ READ = "    def look(self, loss: torch.Tensor):\n        return loss.sum().item(
         ("debug.py", "Steps", ["note"]),
         ("loggers/csv.py", "Steps", ["note"]),
         ("datasets/mixup.py", "Steps", ["note"]),
+        ("datasets/formats/boxes.py", "Steps", ["note"]),
         ("debugging.py", "Steps", ["warning"]),
         ("steps.py", "EarlyStopping", ["note"]),
         ("steps.py", "ModelExporter", ["note"]),
@@ -796,9 +797,9 @@ READ = "    def look(self, loss: torch.Tensor):\n        return loss.sum().item(
 )
 def test_files_and_classes_that_no_step_needs(path: str, owner: str, severities: list[str], tmp_path: Path) -> None:
     file = tmp_path / path
-    file.parent.mkdir(exist_ok=True)
-    for folder in {file.parent, tmp_path}:
-        (folder / "__init__.py").touch()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for folder in file.relative_to(tmp_path.parent).parents[:-1]:
+        (tmp_path.parent / folder / "__init__.py").touch()
     file.write_text(f"import torch.utils.data\n\n\nclass {owner}:\n{READ}")
     found = api.check([tmp_path], Settings(select=("CL201",))).findings
     assert [finding.severity.value for finding in found] == severities
@@ -877,3 +878,27 @@ def test_what_becomes_an_array_is_on_the_host(body: str, count: int) -> None:
     text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor):\n    {body}\n"
     found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
     assert len(found) == count
+
+
+def test_what_is_told_behind_a_check_is_a_note() -> None:
+    text = "import torch, warnings\n\n\ndef check(loss: torch.Tensor):\n"
+    text += "    if torch.isinf(loss):\n        {}(loss.item())\n"
+    for told, severity in (("warnings.warn", "note"), ("print", "note"), ("keep", "warning")):
+        found = api.check_source(text.format(told).encode(), "m.py", Settings(select=("CL201",))).findings
+        assert {finding.severity.value for finding in found} == {severity}, told
+
+
+def test_a_script_that_takes_one_step() -> None:
+    step = "    loss = net(torch.ones(3).cuda()).sum()\n    loss.backward()\n    opt.step()\n    return loss.item()\n"
+    script = "    net = torch.nn.Linear(3, 3).cuda()\n    opt = torch.optim.SGD(net.parameters(), 0.1)\n"
+    for body, count in ((step, 1), (script + step, 0)):
+        text = f"import torch\n\n\ndef once(rank):\n{body}"
+        found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+        assert len(found) == count
+
+
+def test_a_dict_is_asked_for_what_may_be_absent() -> None:
+    text = "import torch\n\n\n@torch.compile\ndef f(x: dict[str, torch.Tensor]):\n    return 1 if x{} else 2\n"
+    for read, count in (('.get("aux")', 0), ('["aux"]', 1)):
+        found = api.check_source(text.format(read).encode(), "m.py", Settings(select=("CL101",))).findings
+        assert len(found) == count

@@ -21,7 +21,7 @@ EPOCH = re.compile(
 )
 # what loads, exports, logs, prints, tries out, or makes one model of another
 ONCE = re.compile(
-    r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find|probe|warm_?up)(_\w+)?"
+    r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find|probe|warm_?up)(_\w+)?|init_hook"
     r"|from_(config|dict|file|path)|_*find_\w*(batch_size|lr)"
     r"|_*load_\w*(model|module|weights|params|parameters|config|file|image)"
     r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
@@ -32,7 +32,7 @@ ONCE = re.compile(
 # files, folders and classes that do nothing else
 APART = re.compile(
     r"_*(\w+_)?(export(er)?|onnx|serialization|checkpoint(s|ing|_utils)?|early_stop(ping)?|debug|benchmark(s|ing)?"
-    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|datasets)"
+    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner)"
 )
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
 # calls that read or write files, or make tables of what they get
@@ -82,7 +82,8 @@ def runs_once(info: FunctionInfo) -> bool:
     """Whether a function is no part of training or inference, or its result is kept for good: a property's for each
     object, that of a function without parameters for all."""
     names = re.sub(r"\.<locals>", "", info.qualname).split(".")  # with those of the functions around
-    if any(map(ONCE.fullmatch, names)) or any(map(APART.fullmatch, info.module.name.split(".")[-2:])):
+    parts = info.module.name.split(".")
+    if any(map(ONCE.fullmatch, names)) or any(map(APART.fullmatch, parts[-2:])) or "datasets" in parts[1:]:
         return True
     if info.cls is not None and OWNER.fullmatch(info.cls.name):
         return True

@@ -12,8 +12,9 @@ from compilelint.engine.aside import draws, feeds_loader, is_test, runs_once, ru
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import BATCH, Compiled, Function, Instance, Map, Seq, Tensor, walk
+from compilelint.engine.values import BATCH, Compiled, External, Function, Instance, Map, Seq, Tensor, walk
 from compilelint.finding import Region, RegionKind
+from compilelint.models.names import is_optimizer
 from compilelint.source.module import FunctionInfo, Module
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
@@ -225,8 +226,16 @@ class Regions:
             for summary in summaries
             if summary.info is not None
             and summary.info not in self._setup
-            and (takes_tensors(summary) or makes_tensors(summary) or summary.body.trains)
+            and (takes_tensors(summary) or makes_tensors(summary) or self._is_round(summary))
         ]
+
+    def _is_round(self, summary: Summary) -> bool:
+        """Whether a function trains outside loops, with an optimizer that is there already: else it is a script."""
+        if not summary.body.trains or summary.info is None:
+            return False
+        scope = self.engine.scope(summary.module)
+        made = (scope.static(node.func) for node in ast.walk(summary.info.node) if isinstance(node, ast.Call))
+        return not any(isinstance(value, External) and is_optimizer(value.name) for value in made)
 
 
 def takes_tensors(summary: Summary) -> bool:
