@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from compilelint.config import Settings, describe, known_torch_versions, load_settings, show_version
+from compilelint.config import Settings, describe, known_torch_versions, load_settings, origins, show_version
 from compilelint.errors import ConfigError, RegistryError, UsageProblem
 from compilelint.finding import Applicability, Finding, Severity
 
@@ -49,6 +49,7 @@ __all__ = [
     "fix",
     "known_torch_versions",
     "load_settings",
+    "origins",
     "render",
     "render_explanation",
     "render_trace",
@@ -245,11 +246,13 @@ def budget(target: str | None, **options: Any) -> list[Outcome]:
     return budget(target, **options)
 
 
-def rules() -> tuple[Rule, ...]:
-    """All rules, those of the tool itself included, sorted by code."""
+def rules(selectors: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """All rules, those of the tool itself included, sorted by code; or those that codes, beginnings of codes and names
+    choose. Raises ConfigError for what chooses none."""
     from compilelint import registry
 
-    return registry.all_rules()
+    wanted = [registry.resolve(each, "rules") for each in selectors] or ["ALL"]
+    return tuple(rule for rule in registry.all_rules() if registry.matches(rule.code, wanted))
 
 
 def find_rule(text: str) -> Rule:

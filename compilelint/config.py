@@ -287,6 +287,21 @@ def default_torch() -> Version:
     return known[-1] if known else Settings.torch
 
 
+def origins(settings: Settings) -> dict[str, str]:
+    """Where each setting comes from, by its name in the configuration file: that file, or what a default is made of."""
+    given = _section(settings.source, required=True) if settings.source is not None else None
+    made = {
+        "torch": "the installed torch, or the newest release with a table",
+        "python": "the Python that runs compilelint",
+        "jobs": "the number of cores",
+    }
+    found = {}
+    for name in (reader.replace("_", "-") for reader in _READERS):
+        default = f"default: {made[name]}" if name in made else "default"
+        found[name] = str(settings.source) if given and name in given else default
+    return found
+
+
 def describe(settings: Settings) -> dict[str, object]:
     """The settings by the names of the configuration file, ready for JSON or TOML."""
 

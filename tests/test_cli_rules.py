@@ -59,7 +59,8 @@ def test_an_unknown_rule_has_neighbours(asked: str, told: str) -> None:
 def test_rules_lists_all() -> None:
     *lines, empty, legend = run("rules").stdout.splitlines()
     assert (empty, legend[:24]) == ("", "[*] offers a safe fix, [")
-    assert [line.split()[0] for line in lines] == [rule.code for rule in api.rules()]
+    assert "Graph breaks (CL1xx)" in lines
+    assert [line.split()[0] for line in lines if line.startswith("CL")] == [rule.code for rule in api.rules()]
     entries = json.loads(run("rules", "--output-format", "json").stdout)
     assert [entry["code"] for entry in entries] == [rule.code for rule in api.rules()]
     assert all(entry["summary"] for entry in entries)
@@ -74,3 +75,29 @@ def test_config_shows_what_is_in_effect(tmp_path: Path) -> None:
     assert shown["select"] == ["CL1"]
     assert shown["jobs"] == 0  # as `check` runs: one process for each core
     assert Path(shown["source"]) == (tmp_path / "pyproject.toml").resolve()
+    assert shown["origins"]["select"] == shown["source"]
+    assert shown["origins"]["python"] == "default: the Python that runs compilelint"
+    assert shown["origins"].keys() == shown.keys() - {"base", "source", "origins"}
+    assert json.loads(run("config", "--isolated", cwd=tmp_path).stdout)["select"] == []
+
+
+def test_rules_of_a_family_an_effect_or_with_a_fix() -> None:
+    def codes(*args: str) -> set[str]:
+        return {entry["code"] for entry in json.loads(run("rules", "--output-format", "json", *args).stdout)}
+
+    everything = {rule.code: rule for rule in api.rules()}
+    assert codes("CL2", "branch-on-tensor") == {c for c in everything if c.startswith("CL2")} | {"CL101"}
+    assert codes("--fixable") == {code for code, rule in everything.items() if rule.fixable}
+    assert codes("CL4", "--effect", "transfer") == {
+        code for code, rule in everything.items() if code.startswith("CL4") and "transfer" in rule.effects
+    }
+    assert run("rules", "CL99").returncode == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(shell: str) -> None:
+    script = run(env={"_COMPILELINT_COMPLETE": f"{shell}_source"}).stdout
+    assert f"_COMPILELINT_COMPLETE={shell}_complete" in script
+    place = "che" if shell == "fish" else "1"
+    words = {"COMP_WORDS": "compilelint che", "COMP_CWORD": place, "_COMPILELINT_COMPLETE": f"{shell}_complete"}
+    assert "check" in run(env=words).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -10,8 +11,16 @@ from compilelint.cli import console
 
 
 @click.command()
-def config() -> None:
-    """Show the settings that a run in this folder goes by, as JSON, and the file they come from."""
+@click.option(
+    "--config",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Read this file, not the nearest pyproject.toml.",
+)
+@click.option("--isolated", is_flag=True, help="Read no configuration file.")
+def config(file: Path | None, isolated: bool) -> None:
+    """Show the settings that a run in this folder goes by, as JSON, and where each comes from."""
     from compilelint import api
 
-    console.write(json.dumps(api.describe(api.load_settings(jobs=0)), indent=2) + "\n")
+    settings = api.load_settings(config=file, isolated=isolated, jobs=0)
+    console.write(json.dumps({**api.describe(settings), "origins": api.origins(settings)}, indent=2) + "\n")
