@@ -66,8 +66,8 @@ __all__ = [
 ]
 
 TraceFormat = Literal["text", "json", "html"]
-Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "junit"]
-FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
+Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"]
+FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github", "gitlab", "junit", "html")
 
 
 def check(
@@ -294,8 +294,13 @@ def render(
     *,
     color: bool = False,
     quiet: bool = False,
+    runs: Sequence[Path] = (),
 ) -> str:
-    """The report of a check, with a newline at its end; `quiet`: without the text report's summary."""
+    """The report of a check, with a newline at its end; `quiet`: without the text report's summary.
+
+    `runs`: files that `verify --json` and `trace --output-format json` wrote, for the HTML report. Raises UsageProblem
+    for what is none.
+    """
     from compilelint import __version__, report
     from compilelint.checking import source_lines
     from compilelint.source import notebook
@@ -322,8 +327,25 @@ def render(
         on_disk=on_disk,
         color=color,
         quiet=quiet,
+        runs=[_read_run(path) for path in runs],
     )
     return report.WRITERS[format](result.findings, run)
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    import json
+
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageProblem(f"{path}: can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict) or not (
+        {"before", "after", "target"} <= data.keys() or {"events", "program"} <= data.keys()
+    ):
+        raise UsageProblem(f"{path}: not what `verify --json` or `trace --output-format json` write")
+    return data
 
 
 def _rule_docs() -> list[RuleDoc]:

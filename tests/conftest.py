@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pages import CHROMIUM
 
 import compilelint
 
@@ -25,3 +28,16 @@ def wrong_checkout(imported: str | None) -> str:
 def pytest_configure() -> None:
     if problem := wrong_checkout(compilelint.__file__):
         raise pytest.UsageError(problem)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The one that is installed, or that Playwright brought along."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        path = CHROMIUM or running.chromium.executable_path
+        if not Path(path).is_file():
+            pytest.skip("no Chromium")
+        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()

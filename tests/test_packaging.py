@@ -80,7 +80,7 @@ def test_sdist_and_wheel_hold_the_same_modules(built: Path) -> None:
         wheel_names = set(archive.namelist())
     assert {f"compilelint/rules/{name}" for name in RULES} <= wheel_names
     assert {"compilelint/py.typed", "compilelint/ops/scan.cpp"} <= wheel_names
-    assert {f"compilelint/report/trace_html/page.{kind}" for kind in ("css", "js")} <= wheel_names
+    assert {f"compilelint/report/page.{kind}" for kind in ("css", "js")} <= wheel_names
     data = {path for folder in ("models/tables", "sample") for path in (ROOT / "compilelint" / folder).rglob("*")}
     wanted = {path.relative_to(ROOT).as_posix() for path in data if path.suffix in (".py", ".json", ".toml", ".md")}
     assert wanted <= wheel_names

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import Opened
 from tracesample import EVIL, FINDINGS, OTHER, PATH, SOURCE, record
 
 from compilelint.report import trace_html
 from compilelint.runtime.trace.report import report
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "chrome-headless-shell")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def html() -> str:
@@ -35,35 +32,6 @@ def test_an_empty_trace_is_a_page() -> None:
 
     page = trace_html.write(report(Record(argv=["nothing.py"], exit_code=0), []), {})
     assert "nothing.py" in page and "torch was never imported" in page
-
-
-class Opened:
-    """A page in Chromium, and what went wrong in it."""
-
-    def __init__(self, page: Any) -> None:
-        self.page = page
-        self.wrong: list[str] = []
-        page.on("console", lambda message: self.wrong.append(message.text))
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
-        page.on("request", self._asked)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith("file:"):
-            self.wrong.append(request.url)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """The one that is installed, or that Playwright brought along."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        path = CHROMIUM or running.chromium.executable_path
-        if not Path(path).is_file():
-            pytest.skip("no Chromium")
-        started = running.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 @selection_options
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit"]),
+    type=click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"]),
     default="text",
     show_default=True,
     help="How findings are written, to stdout.",
@@ -50,6 +50,14 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     help="Write all findings to the baseline (--baseline, the configured one, or compilelint-baseline.json).",
 )
 @click.option("--diff-base", metavar="REV", help="Only findings on lines that changed since this revision of git.")
+@click.option(
+    "--run-report",
+    "runs",
+    multiple=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="For html: show beside the findings what `verify --json` or `trace --output-format json` wrote.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
 def check(
@@ -60,6 +68,7 @@ def check(
     explain_value: str | None,
     write_baseline: bool,
     diff_base: str | None,
+    runs: tuple[Path, ...],
     exit_zero: bool,
     no_cache: bool,
     **options: Any,
@@ -78,6 +87,8 @@ def check(
         explanation = api.explain_value(explain_value, paths or (Path(),), settings)
         console.write(api.render_explanation(explanation, settings, output_format))
         return 0
+    if runs and output_format != "html":
+        raise click.UsageError("--run-report goes with --output-format html only")
     if statistics and output_format != "text":
         raise click.UsageError("--statistics goes with --output-format text only")
     started = time.perf_counter()
@@ -108,7 +119,7 @@ def check(
         _write_statistics(result, quiet=quiet)
     else:
         color = output_format == "text" and console.wants_color()
-        console.write(api.render(result, output_format, color=color, quiet=quiet))
+        console.write(api.render(result, output_format, color=color, quiet=quiet, runs=runs))
     if result.known and output_format == "text" and not quiet:
         console.write(f"{console.count(result.known, 'finding')} in the baseline not shown.\n")
     if options["verbose"]:

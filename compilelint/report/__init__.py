@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from compilelint.finding import Finding
+from compilelint.report.check_html import write as _html
 from compilelint.report.concise import write as _concise
 from compilelint.report.github import write as _github
 from compilelint.report.gitlab import write as _gitlab
@@ -24,4 +25,5 @@ WRITERS: dict[str, Callable[[Sequence[Finding], Run], str]] = {
     "github": _github,
     "gitlab": _gitlab,
     "junit": _junit,
+    "html": _html,
 }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Run:
     on_disk: Callable[[str, int], int] = _as_counted
     color: bool = False
     quiet: bool = False  # no summary
+    runs: Sequence[Mapping[str, Any]] = ()  # what `verify` and `trace` wrote as JSON
 
     def place(self, path: str, line: int) -> str:
         """`path:line`, in a notebook `path:cell 3:line`."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
+from compilelint.report.page import figures, page
+from compilelint.report.tables import Column, number, table
 from compilelint.report.trace_html.source import Anchors, files_shown
-from compilelint.report.trace_html.tables import Column, number, table
 from compilelint.report.trace_html.timeline import timeline
 from compilelint.report.trace_text import outcome, steps
 
@@ -19,7 +17,6 @@ Trace = dict[str, Any]
 
 def write(trace: Trace, texts: Mapping[str, Sequence[str]]) -> str:
     """`texts`: the lines of each file, by the path that it is shown by."""
-    style, script = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     anchors = Anchors(texts)
     sections = [
         ("findings", "Findings", _findings(trace, anchors)),
@@ -32,21 +29,9 @@ def write(trace: Trace, texts: Mapping[str, Sequence[str]]) -> str:
         ("work", "Device work by line", _work(trace["work"], anchors)),
         ("sources", "Sources", files_shown(trace, texts, anchors)),
     ]
-    shown = [(name, title, body) for name, title, body in sections if body]
-    links = "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title, _ in shown)
-    body = "".join(f'<section id="{name}"><h2>{escape(title)}</h2>{body}</section>' for name, title, body in shown)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    command = escape(trace["program"]["command"])
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>trace {command}</title><style>{style}</style></head><body>"
-        f"<header><h1>trace <code>{command}</code></h1>{_facts(trace)}</header>"
-        f'<nav aria-label="Sections">{links}<button id="theme" type="button">Light or dark</button></nav>'
-        f"<main>{_figures(trace)}{_notes(trace)}{body}</main><script>{script}</script></body></html>\n"
-    )
+    command = trace["program"]["command"]
+    header = f"<h1>trace <code>{escape(command)}</code></h1>{_facts(trace)}"
+    return page(f"trace {command}", header, _figures(trace) + _notes(trace), sections)
 
 
 def _facts(trace: Trace) -> str:
@@ -71,8 +56,7 @@ def _figures(trace: Trace) -> str:
         "syncs": f"host syncs {trace['syncs_are']}",
         "blocked_ms": "ms blocked",
     }
-    items = [f"<li><b>{found[key]}</b>{escape(name)}</li>" for key, name in names.items() if found[key] is not None]
-    return f'<ul class="figures">{"".join(items)}</ul>'
+    return figures([(found[key], name) for key, name in names.items()])
 
 
 def _notes(trace: Trace) -> str:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from html import escape
 from typing import Any
 
+from compilelint.report.tables import Column, number, table
 from compilelint.report.trace_html.source import Anchors
-from compilelint.report.trace_html.tables import Column, number, table
 
 LANES = ("launches", "waits", "device busy", "device idle")
 MOVES = (("in", "Zoom in"), ("out", "Zoom out"), ("left", "Earlier"), ("right", "Later"), ("all", "All"))

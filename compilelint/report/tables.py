@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-Row = dict[str, Any]
-Column = tuple[str, Callable[[Row], str]]
+Column = tuple[str, Callable[[Any], str]]  # its head, and the cell that it makes of a row
 
 
 class _Number(str):
@@ -19,7 +18,7 @@ def number(value: float | None) -> str:
     return _Number("" if value is None else str(value))
 
 
-def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
+def table(rows: Sequence[Any], columns: Sequence[Column]) -> str:
     """ "" without rows."""
     if not rows:
         return ""

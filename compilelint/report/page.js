@@ -58,6 +58,28 @@ const reveal = () => {
 };
 addEventListener("hashchange", reveal);
 reveal();
+// The search: rows and notes without all of the words, or below the severity, are hidden.
+const search = document.getElementById("search");
+if (search) {
+  const least = document.getElementById("least");
+  const found = document.getElementById("found");
+  const ranks = ["note", "warning", "error"];
+  const rows = Array.from(document.querySelectorAll("#findings tbody tr"));
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      const rank = ranks.indexOf(row.cells[0].textContent.trim());
+      row.hidden = rank < Number(least.value) || !words.every((word) => text.includes(word));
+      shown += row.hidden ? 0 : 1;
+    }
+    found.textContent = `${shown} of ${rows.length}`;
+  };
+  search.addEventListener("input", filter);
+  least.addEventListener("change", filter);
+  filter();
+}
 // n and p: the next and the previous marked line.
 const marked = Array.from(document.querySelectorAll(".row.marked .number"));
 addEventListener("keydown", (event) => {
