@@ -12,26 +12,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from compilelint.config import Settings, describe, known_torch_versions, load_settings, origins, show_version
-from compilelint.errors import ConfigError, RegistryError, UsageProblem
-from compilelint.finding import Applicability, Finding, Severity
+from compilelint.errors import ConfigError, InstallationError, RegistryError, UsageProblem
+from compilelint.finding import Applicability, Edit, Finding, Severity
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
-    from compilelint.budget import Outcome
+    from compilelint.budget import Outcome as Spent
     from compilelint.checking import CheckResult
     from compilelint.explain import Explanation
     from compilelint.fixing import FixRun
+    from compilelint.outcome import Outcome as Outcome  # noqa: PLC0414  # for the server
     from compilelint.report import RuleDoc
     from compilelint.runtime.results import VerifyResult
     from compilelint.sdk import Rule
+    from compilelint.session import Session as Session  # noqa: PLC0414
     from compilelint.tracing import TraceResult
 
 __all__ = [
     "FORMATS",
     "Applicability",
     "ConfigError",
+    "Edit",
     "Finding",
     "Format",
+    "InstallationError",
     "RegistryError",
     "Settings",
     "Severity",
@@ -47,14 +51,19 @@ __all__ = [
     "explain_value",
     "find_rule",
     "fix",
+    "ignore",
     "known_torch_versions",
     "load_settings",
     "origins",
     "render",
     "render_explanation",
     "render_trace",
+    "rule_page",
     "rules",
+    "serve",
+    "session",
     "show_version",
+    "source_lines",
     "statistics",
     "summary",
     "summary_line",
@@ -122,6 +131,46 @@ def check_source(data: bytes, path: Path | str, settings: Settings | None = None
     from compilelint import checking
 
     return checking.check_source(data, Path(path), settings or load_settings())
+
+
+def session() -> Session:
+    """Checks and fixes of documents that are being edited, quick when one is asked for again."""
+    from compilelint.session import Session
+
+    return Session()
+
+
+def source_lines(path: str) -> tuple[str, ...]:
+    """The lines of a file, as findings count them; none where it can't be read."""
+    from compilelint import checking
+
+    return checking.source_lines(path)
+
+
+def ignore(text: str, finding: Finding) -> Edit | None:
+    """The edit of a text that adds a comment which suppresses a finding in it; None where no comment fits."""
+    from compilelint.ignoring import ignore
+
+    return ignore(text, finding)
+
+
+def serve() -> int:
+    """Runs the language server on stdin and stdout until the editor ends it; its exit code.
+
+    Raises InstallationError where the extra `server` is not installed.
+    """
+    from compilelint import isolation
+
+    isolation.leave(Path.cwd())
+    try:
+        from compilelint.server import main
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise InstallationError(
+            f'the language server needs {error.name}: python -m pip install "compilelint[server]"'
+        ) from None
+    return main.run()
 
 
 def explain_value(place: str, paths: Sequence[Path | str] = (), settings: Settings | None = None) -> Explanation:
@@ -239,7 +288,7 @@ def end_as(result: TraceResult) -> int:
     return tracing.end_as(result)
 
 
-def budget(target: str | None, **options: Any) -> list[Outcome]:
+def budget(target: str | None, **options: Any) -> list[Spent]:
     """Runs TARGET and compares what it costs with the stored budget. Options: see compilelint.budget.budget."""
     from compilelint.budget import budget
 
@@ -260,6 +309,17 @@ def find_rule(text: str) -> Rule:
     from compilelint import registry
 
     return registry.find_rule(text)
+
+
+def rule_page(rule: Rule) -> str:
+    """What there is to say of a rule, in Markdown."""
+    facts = [f"Effects: {', '.join(rule.effects)}"] if rule.effects else []
+    if rule.fixable is not None:
+        facts.append(f"Fix: {rule.fixable.value}")
+    title, _, body = rule.documentation.partition("\n")
+    return "\n".join(
+        [f"# {rule.code} {rule.name}", "", title, "", *(f"- {fact}" for fact in facts), "", body.strip(), ""]
+    )
 
 
 def summary(rule: Rule) -> str:

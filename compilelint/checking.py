@@ -24,6 +24,7 @@ from compilelint.source.project import Project, SourceError, decode, read_text
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
+    from compilelint.source.parsed import Parsed
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:
     """Checks a source that is not on disk, or not yet. Its `path` says what it belongs to and which settings count."""
     registry.selected_codes(settings)
     result = CheckResult([], 0, settings)
-    if settings.force_exclude and excluded_anywhere(path, _exclusions(settings)):
+    if settings.force_exclude and excluded(path, settings):
         return result
     result.files = 1
     shown = display_path(path)
@@ -142,18 +143,28 @@ def select_files(paths: Sequence[Path], settings: Settings) -> Selection:
     return select(paths, _exclusions(settings))
 
 
+def excluded(path: Path, settings: Settings) -> bool:
+    """Whether a file that is named is excluded all the same."""
+    return excluded_anywhere(path, _exclusions(settings))
+
+
 def _exclusions(settings: Settings) -> Exclusions:
     return Exclusions(settings.exclude, settings.base, settings.force_exclude, settings.respect_gitignore)
 
 
 def findings_in(
-    files: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
+    files: Sequence[Path],
+    settings: Settings,
+    *,
+    build_fixes: bool = False,
+    texts: Mapping[str, str] | None = None,
+    parsed: Parsed | None = None,
 ) -> Outcome:
     """What the rules find in these files, without what is suppressed, sorted, with paths as they are shown.
 
-    `texts` by shown path stand for what is on disk.
+    `texts` by shown path stand for what is on disk; `parsed`: the modules that earlier runs imported.
     """
-    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts)
+    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts, parsed=parsed)
     outcome.findings = visible(outcome.findings, files, settings, texts)
     outcome.stats.files = len(files)
     return outcome

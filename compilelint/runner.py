@@ -53,10 +53,19 @@ Part = tuple[Path, ...]
 
 
 def run(
-    paths: Sequence[Path], settings: Settings, *, build_fixes: bool = False, texts: Mapping[str, str] | None = None
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    build_fixes: bool = False,
+    texts: Mapping[str, str] | None = None,
+    parsed: Parsed | None = None,
 ) -> Outcome:
-    """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted."""
-    job = Job(Layout.of(paths), settings, build_fixes, texts, followed(settings.follow_imports))
+    """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted.
+
+    `parsed`: the modules that earlier runs imported.
+    """
+    layout = Layout.of(paths)
+    job = Job(layout, settings, build_fixes, texts, followed(settings.follow_imports), parsed or Parsed())
     parts = cut(paths)
     found: dict[Part, Outcome] = {}
     cache = None

@@ -54,8 +54,6 @@ class Comments:
 def read_comments(text: str) -> Comments:
     """The suppression comments of a source text."""
     comments = Comments()
-    if "compilelint:" not in text.lower() and "noqa" not in text.lower():
-        return comments
     opened: list[int] = []  # lines on which the f-strings around this token began (Python 3.12+)
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
@@ -121,6 +119,8 @@ def apply(
 
     `ran` are the codes of the rules that ran, `known` all codes: what suppresses a rule that did not run is not unused.
     """
+    if "compilelint:" not in text.lower() and "noqa" not in text.lower():
+        return list(findings)
     comments = read_comments(text)
     if not comments.by_line:
         return list(findings)

@@ -63,9 +63,14 @@ def test_layers(path: Path) -> None:
     elif under(module, "compilelint.cli"):
         allowed = ("compilelint.cli", "compilelint.api", "compilelint.errors", "compilelint.__version__")
         assert not [name for name in mine if not under(name, *allowed)], "the command line knows only the api"
+    elif under(module, "compilelint.server"):
+        allowed = ("compilelint.server", "compilelint.api", "compilelint.errors", "compilelint.__version__")
+        assert not [name for name in mine if not under(name, *allowed)], "the language server knows only the api"
     elif module == "compilelint.fix.edits":
         assert not [name for name in third_party if under(name, "libcst")]
     else:
         assert not [name for name in mine if under(name, "compilelint.cli")] or module == "compilelint.__main__"
+    if not under(module, "compilelint.server"):
+        assert not [name for name in third_party if under(name, "pygls", "lsprotocol")]
     if not under(module, "compilelint.cli"):
         assert not [name for name in third_party if under(name, "click")]

@@ -46,6 +46,12 @@ def test_versions_agree() -> None:
     assert "torch==2.13.0" in project["optional-dependencies"]["dev"]
 
 
+def test_the_extra_of_the_server() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {line.partition(">")[0] for line in extras["server"]} == {"lsprotocol", "pygls"}
+    assert set(extras["server"]) <= set(extras["dev"])
+
+
 def test_rules_are_one_folder_under_two_names() -> None:
     link = ROOT / "compilelint" / "rules"
     assert link.is_symlink()

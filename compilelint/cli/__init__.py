@@ -18,6 +18,7 @@ COMMANDS = {
     "verify": ("compilelint.cli.verify", "Run a target before and after a change and compare."),
     "trace": ("compilelint.cli.trace", "Run a program and see which findings come true, and what else happens."),
     "budget": ("compilelint.cli.budget", "Run a target and fail where its breaks, syncs or kernels grew."),
+    "server": ("compilelint.cli.server", "Serve an editor: findings as you type, fixes, explanations."),
     "rule": ("compilelint.cli.rule", "Explain a rule."),
     "rules": ("compilelint.cli.rules", "List all rules."),
     "config": ("compilelint.cli.config", "Show the settings in effect and where they come from."),

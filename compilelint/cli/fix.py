@@ -15,7 +15,6 @@ from compilelint.cli.options import RUNNING, paths_argument, running_options, se
 @paths_argument
 @selection_options
 @click.option("--apply", is_flag=True, help="Write the changes; without it a diff is printed and nothing is written.")
-@click.option("--diff", is_flag=True, help="Print the diff, with --apply too.")
 @click.option("--unsafe-fixes", is_flag=True, default=None, help="Also fixes that may change what the code does.")
 @click.option("--verify", metavar="TARGET", help="Keep only fixes with which TARGET runs as it did, or better.")
 @click.option(
@@ -25,9 +24,7 @@ from compilelint.cli.options import RUNNING, paths_argument, running_options, se
     help="Copy the operators that fixes call to this package, and import them from there, not from compilelint.",
 )
 @running_options
-def fix(
-    paths: tuple[Path, ...], apply: bool, diff: bool, verify: str | None, vendor_ops: Path | None, **options: Any
-) -> int:
+def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Path | None, **options: Any) -> int:
     """Show, as a diff, how what check finds would be rewritten; --apply writes it.
 
     With --verify, fixes are tried in a private copy of the tree first: all together, and where that fails, by halves,
@@ -59,7 +56,7 @@ def fix(
         console.error(problem)
     for error in run.errors:
         console.error(api.describe_error(error))
-    if diff or not apply:
+    if not apply:
         console.write(run.result.diff)
     if not options["quiet"]:
         for place, skipped in run.result.disproved:
@@ -77,8 +74,6 @@ def fix(
 def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
     fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
-    if result.resolved > result.applied:
-        fixes += f", for {result.resolved} findings"
     done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
     left = result.skipped - result.on_request - result.refused - result.unknown - len(result.disproved)
     more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []

@@ -15,13 +15,7 @@ def rule(code: str) -> None:
     """Explain a rule, given by its code (CL101) or name: what it finds, why it costs, what to write instead."""
     from compilelint import api
 
-    found = api.find_rule(code)
-    facts = [f"Effects: {', '.join(found.effects)}"] if found.effects else []
-    if found.fixable is not None:
-        facts.append(f"Fix: {found.fixable.value}")
-    title, _, body = found.documentation.partition("\n")
-    lines = [f"# {found.code} {found.name}", "", title, "", *(f"- {fact}" for fact in facts), "", body.strip(), ""]
-    text = "\n".join(lines)
+    text = api.rule_page(api.find_rule(code))
     if console.wants_color():
         from rich.console import Console
         from rich.markdown import Markdown

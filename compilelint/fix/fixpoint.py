@@ -63,7 +63,6 @@ class FixedText:
     skipped: list[SkippedFix] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     rounds: int = 0
-    resolved: int = 0  # how many fewer findings there are: one fix may be of several
     history: list[tuple[Edit, ...]] = field(default_factory=list)  # the edits of each round
 
     @property
@@ -83,7 +82,6 @@ class _State:
     rejected: set[Rejection] = field(default_factory=set)
     one_by_one: bool = False
     settled: bool = False
-    found: int = 0  # findings in the first text
 
 
 def fix_texts(
@@ -105,9 +103,6 @@ def fix_texts(
         again = False
         for path, state in states.items():
             findings = sorted(by_path.get(path, ()), key=lambda finding: finding.sort_key)
-            if number == 1:
-                state.found = len(findings)
-            state.result.resolved = state.found - len(findings)
             state.result.skipped = [skip for finding in findings if (skip := _declined(finding, unsafe)) is not None]
             text = current[path]
             wanted = []

@@ -37,7 +37,6 @@ class FileFix:
     skipped: list[SkippedFix] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     written: bool = False
-    resolved: int = 0
 
     @property
     def changed(self) -> bool:
@@ -84,11 +83,6 @@ class FixResult:
     @property
     def applied(self) -> int:
         return sum(len(file.applied) for file in self.files)
-
-    @property
-    def resolved(self) -> int:
-        """How many fewer findings there are."""
-        return sum(file.resolved for file in self.files)
 
     @property
     def skipped(self) -> int:
@@ -163,7 +157,7 @@ def fix_files(
     for name in sorted(fixed):
         text = fixed[name]
         after = finish(text.after) if text.applied else text.after
-        file = FileFix(name, text.before, after, text.applied, text.skipped, text.problems, resolved=text.resolved)
+        file = FileFix(name, text.before, after, text.applied, text.skipped, text.problems)
         result.files.append(file)
         if apply and file.changed:
             try:

@@ -145,13 +145,14 @@ class Project:
 
     def _parse(self, path: Path, name: str) -> Module | None:
         try:
-            if path in self._texts:
-                text = self._texts[path]
+            given = self._texts.get(path)
+            if given is not None:
+                self.read[path] = "text " + digest(given.encode("utf-8", "surrogatepass"))
             else:
                 data = noted_bytes(path, self.read)
-                if (known := self._parsed.take(path, name, self.read[path])) is not None:
-                    return known
-                text = decode(data, path)
+            if (known := self._parsed.take(path, name, self.read[path])) is not None:
+                return known
+            text = decode(data, path) if given is None else given
             return Module(path, name, text, parse(text, str(path)))
         except SourceError as error:
             self.errors[path] = error
