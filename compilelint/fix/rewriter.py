@@ -549,7 +549,8 @@ class Rewriter:
         copied = False
         for n, line in enumerate(lines):
             if n in found.inner and line.strip():
-                copied = line in self.file.line_set or (copied and line.lstrip()[0] in ")]}")
+                if line.strip(")]}, \t"):  # closing brackets alone stand in many files
+                    copied = line in self.file.line_set or (copied and line.lstrip()[0] in ")]}")
             else:
                 copied = False
             keep = n in found.literal or copied or not line.strip() or (n == 0 and not first)
