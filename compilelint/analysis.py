@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +30,7 @@ from compilelint.finding import (
     TraceStep,
     one_per_site,
 )
+from compilelint.garbage import uncollected
 from compilelint.givenup import without_given_up
 from compilelint.models import tables
 from compilelint.outcome import Reads
@@ -149,12 +149,9 @@ class Analyser:
         return self.result
 
     def release(self) -> None:
-        """Breaks the cycles, so that the trees go at once: to have them looked for costs a tenth of the time."""
-        for summary in self.engine.summaries():
-            summary.edges.clear()
-            summary.events.clear()
+        """Gives up all but the modules that another part may want."""
+        self.engine.release()
         self.project.release(set(self.paths))
-        vars(self.engine).clear()
 
     def _interpret(self, module: Module) -> None:
         self._guarded(module, None)
@@ -466,13 +463,10 @@ def analyse(
     """
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    collecting = gc.isenabled()
-    gc.disable()  # syntax trees are large and live to the end: walking them over and over costs a third of the time
     analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {}, parsed, installed)
-    try:
-        return analyser.run(build_fixes)
-    finally:
-        sys.setrecursionlimit(limit)
-        analyser.release()
-        if collecting:
-            gc.enable()
+    with uncollected():
+        try:
+            return analyser.run(build_fixes)
+        finally:
+            sys.setrecursionlimit(limit)
+            analyser.release()

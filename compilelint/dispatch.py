@@ -15,7 +15,7 @@ class Dispatch:
         self._all: dict[type[Event], list[tuple[Rule, Check]]] = {}
         self._exact: dict[type[Event], dict[str, list[tuple[Rule, Check]]]] = {}
         self._prefix: dict[type[Event], list[tuple[str, Rule, Check]]] = {}
-        self._wanted: dict[tuple[type[Event], str], bool] = {}
+        self._known: dict[tuple[type[Event], str], list[tuple[Rule, Check]]] = {}
         for rule in rules:
             for subscription in rule.subscriptions:
                 entry = (rule, subscription.check)
@@ -28,16 +28,19 @@ class Dispatch:
                         self._exact.setdefault(subscription.event, {}).setdefault(target, []).append(entry)
 
     def wants(self, event: type[Event], target: str = "") -> bool:
-        known = self._wanted.get((event, target))
-        if known is None:
-            known = self._wanted[event, target] = bool(self._checks(event, target))
-        return known
+        return bool(self._checks(event, target))
 
     def checks(self, event: Event) -> list[tuple[Rule, Check]]:
         target = event.target if isinstance(event, Call | Enter) else ""
         return self._checks(type(event), target)
 
     def _checks(self, event: type[Event], target: str) -> list[tuple[Rule, Check]]:
+        known = self._known.get((event, target))
+        if known is None:
+            known = self._known[event, target] = self._find(event, target)
+        return known
+
+    def _find(self, event: type[Event], target: str) -> list[tuple[Rule, Check]]:
         found = list(self._all.get(event, ()))
         if target:
             found += self._exact.get(event, {}).get(target, ())

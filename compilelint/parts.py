@@ -14,6 +14,7 @@ from pathlib import Path
 WHOLE_BYTES = 300_000  # a project up to this size is one part: a second process would cost more than it saves
 LEAST_BYTES = 400_000  # what parts have in common is read for each of them: smaller ones cost more
 MOST_BYTES = 1_200_000
+LARGE = 16_000_000  # bytes of a tree whose parts are twice as large: they have more in common
 ONE_IN = 8  # files behind which a part of at least LEAST_BYTES may end
 
 
@@ -22,14 +23,15 @@ def cut(paths: Sequence[Path]) -> list[tuple[Path, ...]]:
     sizes = [_size(path) for path in paths]
     if sum(sizes) <= WHOLE_BYTES:
         return [tuple(paths)]
-    return list(_cut(paths, sizes))
+    return list(_cut(paths, sizes, 2 if sum(sizes) > LARGE else 1))
 
 
-def _cut(paths: Sequence[Path], sizes: Sequence[int]) -> Iterator[tuple[Path, ...]]:
+def _cut(paths: Sequence[Path], sizes: Sequence[int], scale: int) -> Iterator[tuple[Path, ...]]:
+    least, most = scale * LEAST_BYTES, scale * MOST_BYTES
     start = filled = 0
     for index, (path, size) in enumerate(zip(paths, sizes, strict=True)):
         filled += size
-        if filled >= MOST_BYTES or (filled >= LEAST_BYTES and _ends(path)):
+        if filled >= most or (filled >= least and _ends(path)):
             yield tuple(paths[start : index + 1])
             start, filled = index + 1, 0
     if start < len(paths):

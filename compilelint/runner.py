@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.errors import InstallationError, UsageProblem
 from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
+from compilelint.garbage import uncollected
 from compilelint.outcome import Outcome, Reads
 from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
@@ -127,6 +128,8 @@ def work(part: Part, job: Job) -> Outcome:
     outcome.stats = analysis.stats
     outcome.reads.add(analysis.reads)
     outcome.errors += analysis.errors
+    if job.build_fixes:
+        gc.collect()  # libcst's trees hold one another
     return outcome
 
 
@@ -197,9 +200,11 @@ def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]
     jobs = min(job.settings.jobs or available_cores(), len(parts))
     if jobs > 1:
         yield from _several(parts, job, jobs)
-    else:
+        return
+    with uncollected():
         for part in parts:
             yield part, _guarded(part, job)
+        job.parsed.release()
 
 
 def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
@@ -246,7 +251,7 @@ _job: Job | None = None  # in a worker: what all of its parts share
 def _begin(job: Job | None) -> None:
     global _job  # noqa: PLW0603 - what an initializer is for
     _job = job
-    gc.freeze()  # what lives to the end need not be looked at again
+    gc.disable()  # parts leave no cycles behind
     _end_with_parent()
 
 

@@ -412,3 +412,72 @@ def test_events_have_places() -> None:
         assert hasattr(event.node, "lineno")
         assert isinstance(event.statement, ast.stmt)
         assert event.statement.lineno <= event.node.lineno <= (event.statement.end_lineno or 0)
+
+
+SET_UP = """
+class Base(nn.Module):
+    def __init__(self, size: int):
+        super().__init__()
+        self.size = self.checked(size)
+
+    def checked(self, size: int):
+        return size
+
+    def finish(self):
+        self.register()
+        self.started = True
+
+    def register(self):
+        self.names = [name for name, _ in self.named_children()]
+
+    def act(self, x: Tensor):
+        return self.scale(x)
+
+    def scale(self, x: Tensor):
+        return x * 2
+
+class First(Base):
+    def __init__(self, size: int):
+        super().__init__(size)
+        self.finish()
+
+    def forward(self, x: Tensor):
+        return self.act(x)
+
+class Second(Base):
+    def __init__(self, size: int):
+        super().__init__(size)
+        self.finish()
+
+    def forward(self, x: Tensor):
+        return self.act(x)
+"""
+
+
+def test_what_set_up_code_inherits_is_interpreted_once_for_all_classes() -> None:
+    found = interpret(SET_UP)
+    assert len(found.of("Base.register")) == 2  # on its own, and called by a `finish` on its own
+    assert len(found.of("Base.checked")) == 2
+    assert len(found.of("Base.finish")) == 3  # on its own, and for each class that calls it when it is built
+    assert len(found.of("Base.scale")) == 4  # what is given tensors is followed for each class
+
+
+def test_what_set_up_code_passes_on_is_followed() -> None:
+    text = """
+        class Base(nn.Module):
+            def start(self, act):
+                self.wrap(act)
+
+            def wrap(self, act):
+                return act(torch.ones(2))
+
+        class Net(Base):
+            def __init__(self):
+                super().__init__()
+                self.start(gate)
+
+        def gate(x):
+            reveal(x.sum())
+            return x
+        """
+    assert any(s.arguments and not s.generic for s in interpret(text).of("Base.wrap"))

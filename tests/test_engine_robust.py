@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import sys
 import sysconfig
 import textwrap
@@ -21,6 +22,7 @@ from compilelint import api
 from compilelint.analysis import Analyser, Analysis, analyse
 from compilelint.config import Settings
 from compilelint.engine.events import Call
+from compilelint.engine.summary import Summary
 from compilelint.models import torch_api
 from compilelint.sdk import Context, Report, Rule
 from compilelint.source.layout import Layout
@@ -471,6 +473,30 @@ def test_bounds_are_counted() -> None:
 
 
 @pytest.mark.skipif(len(SAMPLE) < 40, reason="this Python comes without its library's source")
+def test_nothing_is_left_to_the_collector() -> None:
+    text = """
+import torch
+class Base(torch.nn.Module):
+    def __init__(self, n): super().__init__(); self.n = n
+    def forward(self, x):
+        def inner(y): return lambda z: inner(z) + y + self.n
+        return inner(x)(x)
+class Net(Base):
+    def forward(self, x): return super().forward(x) if x.sum() > 0 else [f for f in (lambda: x,)]
+def f(net: Net): return net(torch.ones(2))
+"""
+    analyse_text(text)  # what is loaded on the first run is not ours
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(o, ast.AST | Summary) for o in gc.get_objects())
+        analyse_text(text)
+        after = sum(isinstance(o, ast.AST | Summary) for o in gc.get_objects())
+    finally:
+        gc.enable()
+    assert after <= before
+
+
 def test_the_standard_library_is_read_soon() -> None:
     before = time.process_time()
     lines = 0

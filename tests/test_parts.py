@@ -30,6 +30,11 @@ def test_every_file_once_in_order(files: list[Path]) -> None:
     assert all(len(part) * SIZE >= parts.LEAST_BYTES for part in cut[:-1])
 
 
+def test_a_large_tree_has_larger_parts(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "LARGE", 1_000_000)
+    assert all(len(part) * SIZE >= 2 * parts.LEAST_BYTES for part in parts.cut(files)[:-1])
+
+
 def test_a_small_project_is_one_part(files: list[Path]) -> None:
     assert parts.cut(files[:5]) == [tuple(files[:5])]
     assert parts.cut([]) == [()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection
+from functools import lru_cache
 
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.walk import walk
@@ -39,6 +40,12 @@ OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Ca
 FILES = frozenset("open savez imwrite imsave to_csv to_json to_parquet DataFrame dump".split())
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
+# the parts of the nn.Module protocol that run when a model is built, loaded or shown
+SETUP = frozenset(
+    """__init__ __new__ __init_subclass__ __post_init__ __repr__ __str__ __getstate__ __setstate__ __reduce__ __del__
+    extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
+    _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
+)
 
 
 def is_test(module: Module) -> bool:
@@ -57,11 +64,15 @@ def draws(info: FunctionInfo) -> bool:
     """Whether a function makes a figure: it says so, or uses a plotting library."""
     if FIGURE.fullmatch(info.name):
         return True
-    text = info.module.text
-    if not any(name in text for name in DRAWING):
+    if not _speaks_of_drawing(info.module):
         return False
     names = {name for name, bound in info.module.bindings.items() if any(map(_imports_drawing, bound))}
     return any(_imports_drawing(node) or (isinstance(node, ast.Name) and node.id in names) for node in walk(info.node))
+
+
+@lru_cache(maxsize=8)  # functions are asked about module by module
+def _speaks_of_drawing(module: Module) -> bool:
+    return any(name in module.text for name in DRAWING)
 
 
 def _imports_drawing(node: ast.AST) -> bool:

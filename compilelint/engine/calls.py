@@ -231,7 +231,7 @@ class Calls(Frame):
         bound = self.bind_arguments(function, arguments)
         if compiled:
             bound = {name: self._passed_in(function.info, name, value) for name, value in bound.items()}
-        summary = self.engine.call(function, bound)
+        summary = self.engine.call(function, bound, caller=self.summary)
         if not self.silent:
             self.engine.edge(self.summary, summary, self.site, node, self.statement, compiled)
         self._take_writes(function, summary.self_writes)
@@ -381,6 +381,9 @@ class Calls(Frame):
         if info is None:
             info = FunctionInfo(self.module, f"{self.summary.name.partition(':')[2]}.<lambda>", node)
             self.module.function_of[node] = info
+        if not self.encloses:
+            self.encloses = True
+            self.engine.enclosing.append(self)
         return Function(info, closure=self)
 
     def super_attribute(self, name: str) -> Value:

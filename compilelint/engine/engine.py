@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
@@ -27,6 +27,7 @@ from compilelint.engine.values import (
     Function,
     Instance,
     Map,
+    Method,
     Namespace,
     Origin,
     Partial,
@@ -40,6 +41,7 @@ from compilelint.engine.values import (
     join,
     key,
     scalar_type,
+    walk,
     widened,
 )
 from compilelint.models.names import canonical, is_optimizer
@@ -47,6 +49,9 @@ from compilelint.models.nn import CONTAINERS
 from compilelint.models.tables import Table
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
+
+if TYPE_CHECKING:
+    from compilelint.engine.frame import Frame
 
 MAX_WRITERS = 4  # methods that set an attribute; with more, it could be anything
 MAX_CONTEXTS = 8  # contexts kept of one function; then its generic one stands for the rest
@@ -60,6 +65,7 @@ MAX_FOLLOWED = 2000  # contexts of functions in installed packages
 COMPILES_APART = frozenset(
     ("numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cupy.fuse")
 )
+_MATTERS = (Tensor, Function, Class, Partial, Compiled, Method)
 
 
 class Interest(Protocol):
@@ -81,12 +87,17 @@ class Engine:
         self.compile_roots: list[tuple[Summary, bool]] = []  # and whether with fullgraph=True
         self.hooks: list[tuple[Instance, Summary]] = []  # of the forward pass
         self.backward_hooks: list[Summary] = []
+        self.enclosing: list[Frame] = []  # those that functions were defined in
         self._scopes: dict[str, Scope] = {}
         self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
         self._generic: dict[FunctionInfo, Summary] = {}
         self._modules: dict[str, Summary] = {}
         self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
+        self._ordering = 0  # orders of classes that are being found: what is asked of them meanwhile is not remembered
+        self._bases: dict[ClassInfo, tuple[str, ...]] = {}
+        self._methods: dict[tuple[ClassInfo, str, ClassInfo | None], FunctionInfo | None] = {}
+        self._unset: set[tuple[ClassInfo, str]] = set()  # attributes of which no class says anything
         self._attrs: dict[ClassInfo, dict[str, Value]] = {}
         self._attr_pending: dict[tuple[ClassInfo, str], Value] = {}
         self._lazy_attrs: dict[tuple[ClassInfo, str], Value] = {}
@@ -142,6 +153,7 @@ class Engine:
             return found
         order: list[ClassInfo | str] = [info]
         self._mro[info] = order  # a cycle ends here
+        self._ordering += 1
         scope = self.scope(info.module)
         for base in info.node.bases:
             if isinstance(base, ast.Subscript):
@@ -156,10 +168,19 @@ class Engine:
                     order.append(option.name)
                 elif isinstance(option, Unknown) and isinstance(base, ast.Attribute | ast.Name) and "?" not in order:
                     order.append("?")
+        self._ordering -= 1
         return order
 
     def bases(self, info: ClassInfo) -> tuple[str, ...]:
         """Outside base names; a class with a `forward` and a base nobody knows is taken for an nn.Module."""
+        found = self._bases.get(info)
+        if found is None:
+            found = self._outside_bases(info)
+            if not self._ordering:
+                self._bases[info] = found
+        return found
+
+    def _outside_bases(self, info: ClassInfo) -> tuple[str, ...]:
         names = [b for b in self.mro(info) if isinstance(b, str)]
         foreign = [n for n in names if n not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol")]
         if (
@@ -200,6 +221,14 @@ class Engine:
 
     def method(self, info: ClassInfo, name: str, after: ClassInfo | None = None) -> FunctionInfo | None:
         """The function that `name` means on an instance; `after`: past that class in the order (super())."""
+        if (info, name, after) in self._methods:
+            return self._methods[info, name, after]
+        found = self._method(info, name, after)
+        if not self._ordering:
+            self._methods[info, name, after] = found
+        return found
+
+    def _method(self, info: ClassInfo, name: str, after: ClassInfo | None) -> FunctionInfo | None:
         seen = after is None
         for base in self.mro(info):
             if isinstance(base, ClassInfo):
@@ -223,19 +252,18 @@ class Engine:
                     return self.decorated(Function(function, bound=Class(info)), function, self.scope(base.module))
                 return self.decorated(Function(function, bound=receiver), function, self.scope(base.module))
             noted = base.annotations.get(name)
-            declared = annotated(noted, self.scope(base.module), str(base.module.path))
             if name in base.attributes:
                 value = self.evaluate(base.attributes[name], base.module)  # type: ignore[arg-type]
                 if noted is None or receiver is None:
                     return value
                 # a dataclass's default, or a variable's: an instance may have been given something else
+                declared = annotated(noted, self.scope(base.module), str(base.module.path))
                 return declared if isinstance(value, Unknown) else join(value, declared)
             if noted is not None:
-                return declared
-            nested = f"{base.qualname}.{name}"
-            for klass in base.module.classes:
-                if klass.qualname == nested:
-                    return Class(klass)
+                return annotated(noted, self.scope(base.module), str(base.module.path))
+            nested = base.module.class_named.get(f"{base.qualname}.{name}")
+            if nested is not None:
+                return Class(nested)
         return UNKNOWN
 
     def init_attributes(self, info: ClassInfo) -> dict[str, Value]:
@@ -289,7 +317,7 @@ class Engine:
     def attribute(self, info: ClassInfo, name: str) -> Value | None:
         """`self.name` of an instance about which nothing more is known; None when no class says anything of it."""
         known = self._lazy_attrs.get((info, name))
-        if known is not None:
+        if known is not None or (info, name) in self._unset:
             return known
         if (info, name) in self._attr_pending:
             # asked for by a method that sets it: what is known so far, the start of a fixpoint
@@ -305,6 +333,8 @@ class Engine:
             if writer.name != "__init__"
         ]
         if value is None and not writers:
+            if info in self._attrs and not self._ordering:
+                self._unset.add((info, name))
             return None
         if isinstance(value, Seq | Map) or (isinstance(value, Instance) and value.external in CONTAINERS):
             fillers = [f for b in self.mro(info) if isinstance(b, ClassInfo) for f in b.fills.get(name, ())]
@@ -556,9 +586,14 @@ class Engine:
         instance = self.instance(info)
         return instance if instance.isa("torch.nn.Module") else None
 
-    def call(self, function: Function, arguments: dict[str, Value], generic: bool = False) -> Summary:
+    def call(
+        self, function: Function, arguments: dict[str, Value], generic: bool = False, caller: Summary | None = None
+    ) -> Summary:
         """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
         info = function.info
+        if caller is not None and caller.builds and _stands_for_itself(function, arguments, caller):
+            return self.generic(info)
+        builds = caller is not None and _inherited(function) and (caller.builds or caller.sets_up)
         contexts = self._contexts.setdefault(info, {})
         entered = self._active.get(info, 0)
         if entered:
@@ -571,6 +606,7 @@ class Engine:
             tuple(key(v) for v in arguments.values()),
             None if function.bound is None else key(function.bound),
             id(function.closure),
+            builds,
         )
         found = contexts.get(context)
         if found is not None:
@@ -585,7 +621,7 @@ class Engine:
             self.hit("call depth")
             return Summary(info.module, info, arguments)
         found = contexts[context] = Summary(
-            info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound
+            info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound, builds=builds
         )
         self._interpret(found)
         return found
@@ -694,6 +730,15 @@ class Engine:
             found.extend(contexts.values())
         return found
 
+    def release(self) -> None:
+        """Breaks the cycles, so that all goes at once: to have them looked for costs a tenth of the time."""
+        for summary in self.summaries():
+            summary.edges.clear()
+            summary.events.clear()
+        for frame in self.enclosing:
+            vars(frame).clear()
+        vars(self).clear()
+
     def recover(self) -> None:
         """After an exception: nothing is being interpreted any more."""
         self.depth = 0
@@ -729,6 +774,22 @@ def _denies(call: ast.Call, module: Module) -> bool:
         case ast.If(body=[*_, ast.Return(value=ast.Constant(value=answer))]):
             return not answer
     return False
+
+
+def _inherited(function: Function) -> bool:
+    """Whether a method is called on an object of a class that has it from another."""
+    bound = function.bound
+    return isinstance(bound, Instance) and bound.info is not None and bound.info is not function.info.cls
+
+
+def _stands_for_itself(function: Function, arguments: Mapping[str, Value], caller: Summary) -> bool:
+    """Whether code that builds an object calls an inherited method that is alike for all classes.
+
+    It is given nothing that holds a tensor, or that can be called; what constructors hand on to one another is known.
+    """
+    if not _inherited(function) or (caller.info is not None and function.info.name == caller.info.name):
+        return False
+    return not any(isinstance(v, _MATTERS) for value in arguments.values() for v in walk(value))
 
 
 def _makes_tuple(function: Value) -> bool:

@@ -42,6 +42,7 @@ from compilelint.engine.values import (
 )
 from compilelint.models import operators, sparse
 from compilelint.models import tensors as tensor_model
+from compilelint.source.walk import walk
 
 MASK = re.compile(r"(?:^|_)masks?$")
 MAX_ITEMS = 64  # of a literal; past that one value stands for all
@@ -514,7 +515,7 @@ class Expressions(Calls):
         """Names bound by `:=` in an operand outlive what its test told."""
         if saved is None or inner is None or not self.module.has_walrus:
             return
-        for child in ast.walk(node):
+        for child in walk(node):
             if isinstance(child, ast.NamedExpr) and child.target.id in inner:
                 self.bind(child.target.id, inner[child.target.id])
 

@@ -41,6 +41,7 @@ class Frame:
         self.paths: set[str] = set()  # the dotted names among those ever bound
         self.waited = False  # whether a truth test has read the device since this was last set to False
         self.last_owner: tuple[ast.AST | None, Value] = None, UNKNOWN  # the last attribute read, and whose it is
+        self.encloses = False  # whether a function was defined in it
         self._site: Site | None = None
 
     @property
@@ -142,7 +143,7 @@ class Frame:
     def merged(self, a: Env | None, b: Env | None) -> Env | None:
         if a is None:
             return b
-        if b is None or a is b:
+        if b is None or a is b or a == b:  # values are equal when they are the same
             return a
         result: Env = {}
         for name, value in a.items():
@@ -182,6 +183,8 @@ class Frame:
     def stable(self, before: Env | None, after: Env | None) -> bool:
         if before is None or after is None:
             return before is after
+        if before == after:
+            return True
         if before.keys() != after.keys():
             return False
         return all(value is after[name] or same(value, after[name]) for name, value in before.items())

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import draws, feeds_loader, is_test, runs_once, runs_seldom
+from compilelint.engine.aside import SETUP, draws, feeds_loader, is_test, runs_once, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, RARE, Site
 from compilelint.engine.summary import Summary
@@ -18,12 +18,6 @@ from compilelint.models.names import is_optimizer
 from compilelint.source.module import FunctionInfo, Module
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
-# the parts of the nn.Module protocol that run when a model is built, loaded or shown
-SETUP = frozenset(
-    """__init__ __new__ __init_subclass__ __post_init__ __repr__ __str__ __getstate__ __setstate__ __reduce__ __del__
-    extra_repr reset_parameters _reset_parameters init_weights _init_weights state_dict load_state_dict
-    _load_from_state_dict _save_to_state_dict get_extra_state set_extra_state setup configure_optimizers""".split()
-)
 MAKES = frozenset("__init__ __post_init__".split())
 # classes whose objects are made once, whatever they are made of
 LASTING = ("torch.nn.Module", "torch.optim.Optimizer", "torch.autograd.Function")

@@ -529,7 +529,7 @@ class Run(Expressions):
             for default in (*node.args.defaults, *node.args.kw_defaults):
                 if default is not None:
                     self.evaluate(default)
-        if "nonlocal " in self.module.text and self.env is not None:
+        if self.module.has_nonlocal and self.env is not None:
             for child in ast.walk(node):  # what an inner function binds anew may be anything from here on
                 for name in child.names if isinstance(child, ast.Nonlocal) else ():
                     if name in self.env:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Literal
 
+from compilelint.engine.aside import SETUP
 from compilelint.engine.events import Event, Loop, Rounds, Site
 from compilelint.engine.values import UNKNOWN, Value
 from compilelint.source.module import FunctionInfo, Module
@@ -36,6 +37,7 @@ class Summary:
     info: FunctionInfo | None
     arguments: dict[str, Value] = field(default_factory=dict)
     generic: bool = False  # interpreted on its own, from annotations and use, not from a call
+    builds: bool = False  # of an inherited method that set-up code calls
     returns: Value = UNKNOWN
     yields: Value | None = None
     self_writes: dict[str, Value] = field(default_factory=dict)
@@ -51,6 +53,10 @@ class Summary:
     @property
     def name(self) -> str:
         return self.info.id if self.info is not None else f"{self.module.name}:<module>"
+
+    @property
+    def sets_up(self) -> bool:
+        return self.info is not None and self.info.name in SETUP
 
     @property
     def trains(self) -> bool:

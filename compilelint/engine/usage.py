@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from compilelint.engine.values import External
+from compilelint.source.walk import children
 
 # methods and attributes that tensors have and that arrays, modules, lists, numbers and strings have not
 TENSOR_ONLY = frozenset(
@@ -82,7 +85,7 @@ class Uses:
     tensors: dict[str, ast.AST] = field(default_factory=dict)
 
 
-class _Scan(ast.NodeVisitor):
+class _Scan:
     def __init__(self, names: set[str], resolve: object) -> None:
         self.names = names
         self.resolve = resolve
@@ -91,16 +94,29 @@ class _Scan(ast.NodeVisitor):
         self.rebound: set[str] = set()
         self.read: dict[str, frozenset[str]] = {}  # which of the attributes in TOGETHER, by name
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:
+    def visit(self, node: ast.AST) -> None:
+        handler = _VISITS.get(node.__class__)
+        if handler is None:
+            self.inside(node)
+        else:
+            handler(self, node)
+
+    def inside(self, node: ast.AST) -> None:
+        for child in children(node):
+            self.visit(child)
+
+    def _constant(self, node: ast.Constant) -> None: ...
+
+    def _attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.value, ast.Name) and node.value.id in self.names:
             name = node.value.id
             if node.attr in TOGETHER and name not in self.rebound:
                 self.read[name] = self.read.get(name, frozenset()) | {node.attr}
             if node.attr in TENSOR_ONLY or self.read.get(name, frozenset()) >= TOGETHER:
                 self._note(name, node)
-        self.generic_visit(node)
+        self.inside(node)
 
-    def visit_Call(self, node: ast.Call) -> None:
+    def _call(self, node: ast.Call) -> None:
         func = node.func
         if (
             isinstance(func, ast.Attribute)
@@ -116,41 +132,53 @@ class _Scan(ast.NodeVisitor):
             target = self.resolve(func)  # type: ignore[operator]
             if isinstance(target, External) and takes_tensor(target.name):
                 self._note(node.args[0].id, node)
-        self.generic_visit(node)
+        self.inside(node)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
+    def _assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
         for target in node.targets:
             self.visit(target)
 
-    def visit_For(self, node: ast.For) -> None:
+    def _for(self, node: ast.For) -> None:
         self.visit(node.iter)
         self.visit(node.target)
         for statement in node.body + node.orelse:
             self.visit(statement)
 
-    def visit_Name(self, node: ast.Name) -> None:
+    def _name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
             self.rebound.add(node.id)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def _function(self, node: ast.FunctionDef) -> None:
         inner = {a.arg for a in node.args.args + node.args.kwonlyargs + node.args.posonlyargs}
         hidden = self.names & inner
         self.names -= hidden
-        self.generic_visit(node)
+        self.inside(node)
         self.names |= hidden
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:
+    def _lambda(self, node: ast.Lambda) -> None:
         inner = {a.arg for a in node.args.args}
         hidden = self.names & inner
         self.names -= hidden
-        self.generic_visit(node)
+        self.inside(node)
         self.names |= hidden
 
     def _note(self, name: str, node: ast.AST) -> None:
         # once rebound, the name may stand for something else than the parameter
         if name not in self.uses.tensors and name not in self.rebound:
             self.uses.tensors[name] = node
+
+
+_VISITS: dict[type[ast.AST], Callable[[_Scan, Any], None]] = {
+    ast.Constant: _Scan._constant,
+    ast.Attribute: _Scan._attribute,
+    ast.Call: _Scan._call,
+    ast.Assign: _Scan._assign,
+    ast.For: _Scan._for,
+    ast.Name: _Scan._name,
+    ast.FunctionDef: _Scan._function,
+    ast.Lambda: _Scan._lambda,
+}
 
 
 def scan(node: ast.AST, names: set[str], resolve: object) -> Uses:

@@ -10,7 +10,7 @@ chain of source spans that made it what it is. `Unknown` says nothing, and no ru
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,10 @@ class Value:
 @dataclass(slots=True, eq=False)
 class Unknown(Value):
     """Top: could be anything."""
+
+
+UNKNOWN = Unknown()
+NEVER = Unknown()  # what a call gives that always raises
 
 
 @dataclass(slots=True, eq=False)
@@ -163,7 +167,7 @@ class Seq(Value):
 
     kind: str = "list"
     items: tuple[Value, ...] | None = None
-    element: Value = field(default_factory=Unknown)
+    element: Value = UNKNOWN
 
     def any_item(self) -> Value:
         return self.element if self.items is None else join_all(self.items)
@@ -174,8 +178,8 @@ class Map(Value):
     """A dict: `items` by constant key where known, else `element` stands for all values, `key` for all keys."""
 
     items: Mapping[Any, Value] | None = None
-    key: Value = field(default_factory=Unknown)
-    element: Value = field(default_factory=Unknown)
+    key: Value = UNKNOWN
+    element: Value = UNKNOWN
 
     def any_item(self) -> Value:
         return self.element if self.items is None else join_all(self.items.values())
@@ -185,7 +189,7 @@ class Map(Value):
 class Partial(Value):
     """functools.partial, or any callable with some arguments bound."""
 
-    func: Value = field(default_factory=Unknown)
+    func: Value = UNKNOWN
     args: tuple[Value, ...] = ()
     kwargs: Mapping[str, Value] = field(default_factory=dict)
 
@@ -194,7 +198,7 @@ class Partial(Value):
 class Compiled(Value):
     """What `torch.compile(inner)` gives: calling it enters a compiled region."""
 
-    inner: Value = field(default_factory=Unknown)
+    inner: Value = UNKNOWN
     fullgraph: bool = False
 
 
@@ -217,8 +221,6 @@ DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random n
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
-UNKNOWN = Unknown()
-NEVER = Unknown()  # what a call gives that always raises
 NONE = Const(None)
 MAX_OPTIONS = 5
 MAX_REGISTERED = 16  # … where all are classes or objects of the project, or their methods: a table of them by name
@@ -282,53 +284,69 @@ def same(a: Value, b: Value) -> bool:
 
 def key(value: Value, depth: int = 0) -> Any:
     """A hashable summary of what `value` is, blind to its origin: context of a call, and test for a fixpoint."""
-    match value:
-        case Const():
-            v = value.value
-            return ("c", type(v).__name__, v if not isinstance(v, str) or len(v) < 40 else "…")
-        case Tensor():
-            return ("t", value.device, value.dtype, value.rank, value.pinned, value.kind, value.dynamic, value.constant)
-        case Scalar():
-            return ("s", value.type, value.flow)
-        case External() | Namespace():
-            return ("x", value.name)
-        case Function():
-            return (
-                "f",
-                id(value.info),
-                id(value.closure),
-                None if value.bound is None else key(value.bound, depth + 1),
-            )
-        case Method():
-            return ("m", value.name, key(value.receiver, depth + 1))
-        case Class():
-            return ("k", id(value.info))
-        case Instance():
-            if depth >= MAX_DEPTH:
-                return ("i", id(value.info), value.external)
-            attrs = tuple(sorted((name, key(v, depth + 1)) for name, v in value.attrs.items())) if value.attrs else ()
-            return ("i", id(value.info), value.external, attrs)
-        case Seq():
-            if depth >= MAX_DEPTH:
-                return ("l", value.kind)
-            if value.items is None:
-                return ("l", value.kind, key(value.element, depth + 1))
-            return ("L", value.kind, tuple(key(v, depth + 1) for v in value.items))
-        case Map():
-            if depth >= MAX_DEPTH:
-                return ("d",)
-            if value.items is None:
-                return ("d", key(value.element, depth + 1))
-            return ("D", tuple((k, key(v, depth + 1)) for k, v in value.items.items()))
-        case Partial():
-            args = tuple(key(v, depth + 1) for v in value.args)
-            named = tuple((name, key(v, depth + 1)) for name, v in value.kwargs.items())
-            return ("p", key(value.func, depth + 1), args, named)
-        case Compiled():
-            return ("o", value.fullgraph, key(value.inner, depth + 1))
-        case Union():
-            return ("u", value.declared, frozenset(key(v, depth + 1) for v in value.options))
-    return ("?",)
+    make = _KEYS.get(value.__class__)
+    return ("?",) if make is None else make(value, depth)
+
+
+def _const_key(value: Const, depth: int) -> Any:
+    v = value.value
+    return ("c", v.__class__.__name__, v if v.__class__ is not str or len(v) < 40 else "…")
+
+
+def _tensor_key(value: Tensor, depth: int) -> Any:
+    return ("t", value.device, value.dtype, value.rank, value.pinned, value.kind, value.dynamic, value.constant)
+
+
+def _function_key(value: Function, depth: int) -> Any:
+    bound = None if value.bound is None else key(value.bound, depth + 1)
+    return ("f", id(value.info), id(value.closure), bound)
+
+
+def _instance_key(value: Instance, depth: int) -> Any:
+    if depth >= MAX_DEPTH:
+        return ("i", id(value.info), value.external)
+    attrs = tuple(sorted((name, key(v, depth + 1)) for name, v in value.attrs.items())) if value.attrs else ()
+    return ("i", id(value.info), value.external, attrs)
+
+
+def _seq_key(value: Seq, depth: int) -> Any:
+    if depth >= MAX_DEPTH:
+        return ("l", value.kind)
+    if value.items is None:
+        return ("l", value.kind, key(value.element, depth + 1))
+    return ("L", value.kind, tuple([key(v, depth + 1) for v in value.items]))
+
+
+def _map_key(value: Map, depth: int) -> Any:
+    if depth >= MAX_DEPTH:
+        return ("d",)
+    if value.items is None:
+        return ("d", key(value.element, depth + 1))
+    return ("D", tuple([(k, key(v, depth + 1)) for k, v in value.items.items()]))
+
+
+def _partial_key(value: Partial, depth: int) -> Any:
+    args = tuple(key(v, depth + 1) for v in value.args)
+    named = tuple((name, key(v, depth + 1)) for name, v in value.kwargs.items())
+    return ("p", key(value.func, depth + 1), args, named)
+
+
+_KEYS: dict[type[Value], Callable[[Any, int], Any]] = {
+    Const: _const_key,
+    Tensor: _tensor_key,
+    Scalar: lambda value, depth: ("s", value.type, value.flow),
+    External: lambda value, depth: ("x", value.name),
+    Namespace: lambda value, depth: ("x", value.name),
+    Function: _function_key,
+    Method: lambda value, depth: ("m", value.name, key(value.receiver, depth + 1)),
+    Class: lambda value, depth: ("k", id(value.info)),
+    Instance: _instance_key,
+    Seq: _seq_key,
+    Map: _map_key,
+    Partial: _partial_key,
+    Compiled: lambda value, depth: ("o", value.fullgraph, key(value.inner, depth + 1)),
+    Union: lambda value, depth: ("u", value.declared, frozenset([key(v, depth + 1) for v in value.options])),
+}
 
 
 def join_all(values: Any) -> Value:
@@ -389,10 +407,11 @@ def _is_registered(value: Value) -> bool:
 
 def _merge(a: Value, b: Value, depth: int) -> Value | None:
     """One value of the same kind for two, or None where they are of different kinds."""
-    match a, b:
-        case Tensor(), Tensor():
-            return join_tensors(a, b)
-        case Const(), Const():
+    if a.__class__ is not b.__class__:
+        return _merge_scalars(a, b) if isinstance(a, Const | Scalar) and isinstance(b, Const | Scalar) else None
+    match a:
+        case Const():
+            assert isinstance(b, Const)
             if type(a.value) is type(b.value) and a.value == b.value:
                 return a
             if a.value is None or b.value is None:
@@ -400,22 +419,26 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             kind = scalar_type(a.value)
             alike = kind is not None and kind == scalar_type(b.value)
             return Scalar(kind, Flow.STATIC, origin=a.origin) if kind is not None and alike else None
-        case (Scalar(), Scalar()) | (Scalar(), Const()) | (Const(), Scalar()):
+        case Tensor():
+            assert isinstance(b, Tensor)
+            return join_tensors(a, b)
+        case Scalar():
             return _merge_scalars(a, b)
-        case Seq(), Seq():
-            return _merge_seqs(a, b, depth)
-        case Map(), Map():
-            return _merge_maps(a, b, depth)
-        case Instance(), Instance():
+        case Instance():
+            assert isinstance(b, Instance)
             if a.info is b.info and a.external == b.external:
                 if depth >= MAX_DEPTH or not (a.attrs or b.attrs):
                     return Instance(a.info, a.external, a.bases, origin=a.origin)
                 shared = {n: join(v, b.attrs[n], depth + 1) for n, v in a.attrs.items() if n in b.attrs}
                 return Instance(a.info, a.external, a.bases, shared, origin=a.origin)
             return None
-        case (Function(), Function()) | (Class(), Class()) | (External(), External()) | (Namespace(), Namespace()):
-            return a if key(a) == key(b) else None
-        case (Method(), Method()) | (Partial(), Partial()) | (Compiled(), Compiled()):
+        case Seq():
+            assert isinstance(b, Seq)
+            return _merge_seqs(a, b, depth)
+        case Map():
+            assert isinstance(b, Map)
+            return _merge_maps(a, b, depth)
+        case Function() | Class() | External() | Namespace() | Method() | Partial() | Compiled():
             return a if key(a) == key(b) else None
     return None
 

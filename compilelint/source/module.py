@@ -108,6 +108,13 @@ class Module:
             for bound in bound_names(statement):
                 self.bindings.setdefault(bound, []).append(statement)
 
+    def release(self) -> None:
+        """Takes the module apart, so that its tree goes at once."""
+        for klass in self.classes:
+            for info in klass.bodies:
+                info.cls = None
+        vars(self).clear()
+
     def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
         for statement in body:
             self._index_statement(statement, prefix, cls)
@@ -169,6 +176,15 @@ class Module:
         return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
 
     @cached_property
+    def class_named(self) -> dict[str, ClassInfo]:
+        """By qualified name, the first class of that name."""
+        return {klass.qualname: klass for klass in reversed(self.classes)}
+
+    @cached_property
+    def has_nonlocal(self) -> bool:
+        return "nonlocal " in self.text
+
+    @cached_property
     def has_walrus(self) -> bool:
         return ":=" in self.text
 
@@ -186,7 +202,7 @@ def _by_name(
 def _self_fills(node: Def | ast.Lambda) -> list[str]:
     args = node.args.posonlyargs + node.args.args
     names: dict[str, None] = {}
-    for child in ast.walk(node) if args else ():
+    for child in walk.walk(node) if args else ():
         match child:
             case (
                 ast.Subscript(value=ast.Attribute(value=ast.Name(id=me), attr=name), ctx=ast.Store())

@@ -35,7 +35,13 @@ class Parsed:
             if key not in self._modules:
                 self._modules[key] = module
                 self._size += len(module.text)
-        while self._size > MOST:
+        self._shrink(MOST)
+
+    def release(self) -> None:
+        self._shrink(0)
+
+    def _shrink(self, most: int) -> None:
+        while self._size > most:
             oldest = self._modules.pop(next(iter(self._modules)))
             self._size -= len(oldest.text)
-            vars(oldest).clear()
+            oldest.release()

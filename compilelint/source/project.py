@@ -140,7 +140,7 @@ class Project:
             if self._parsed.holds(module, content) or (content and module.path not in own):
                 kept[module] = content
             else:
-                vars(module).clear()
+                module.release()
         self._parsed.keep(kept)
 
     def _parse(self, path: Path, name: str) -> Module | None:
