@@ -45,6 +45,23 @@ def test_a_break_of_two_on_a_line_confirms_the_one_that_names_its_type() -> None
     assert [status for status, _ in statuses(run, a)] == ["confirmed"]  # under another name, but it broke
 
 
+def test_syncs_of_a_line_are_shared_by_its_findings() -> None:
+    run = Record(events=[Sync(PATH, 4, what="Tensor.item", count=3)], syncs_are="predicted", executed={PATH: [4]})
+    two = [finding(4, "CL201", ("sync",)), finding(4, "CL204", ("sync",))]
+    told = report(run, two)
+    assert [(each["run"]["syncs"], each["run"]["shared"]) for each in told["findings"]] == [(3, True), (3, True)]
+    assert told["summary"]["syncs"] == 3
+    assert trace_text.write(told).count("3 syncs, together with other findings of the line") == 2
+    (alone,) = report(run, two[:1])["findings"]
+    assert not alone["run"]["shared"]
+
+
+def test_a_break_is_counted_once_however_often_it_is_compiled() -> None:
+    run = Record(events=[Break(PATH, 4, gb_type="A", count=3)], traced={PATH: [4]})
+    told = report(run, [finding(4, "CL101", ("graph-break",), ("A",))])
+    assert told["findings"][0]["run"]["breaks"] == told["summary"]["breaks"] == 1
+
+
 def test_what_a_run_can_not_tell() -> None:
     sync, launch = finding(4, "CL201", ("sync",)), finding(4, "CL302", ("launch",))
     both = finding(4, "CL101", ("graph-break", "sync"))

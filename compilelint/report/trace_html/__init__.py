@@ -87,7 +87,8 @@ def _unpredicted(trace: Trace) -> list[Trace]:
 def _findings(trace: Trace, anchors: Anchors) -> str:
     def told(finding: Trace) -> str:
         run = finding["run"]
-        return escape(", ".join(run["gb_types"]) or run["detail"])
+        shared = "syncs together with other findings of the line" if run["shared"] else ""
+        return escape("; ".join(filter(None, [", ".join(run["gb_types"]) or run["detail"], shared])))
 
     columns: list[Column] = [
         ("Status", lambda f: f'<span class="mark {f["run"]["status"].split()[0]}">{f["run"]["status"]}</span>'),
