@@ -50,9 +50,9 @@ TRAIN = """
         loss_of = torch.compile(head, backend="eager")
         optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
         batches = [torch.randn(4, 8) for _ in range(6)]
-        total = 0.0
+        total, device = 0.0, "cpu"
         for number, x in enumerate(batches):
-            loss = loss_of(model(clean(x.to("cpu"))), 1.0 + number)
+            loss = loss_of(model(clean(x.to(device))), 1.0 + number)
             loss.backward()
             optimizer.step()
             optimizer.zero_grad()
@@ -210,12 +210,14 @@ def test_target(tmp_path: Path) -> None:
 READS = """
     import torch
 
+    HOST = torch.device("cpu")
+
     def read(x: torch.Tensor):
         y = x * 2
         print("split")
         host = (y + 1).cpu()
         values = (y + 2).tolist()
-        moved = (y + 3).to("cpu")
+        moved = (y + 3).to(HOST)
         return host, values, moved
 
     compiled = torch.compile(read, backend="eager")

@@ -101,11 +101,30 @@ def loaded(x: Any) -> Any:
 
 
 def given(x: Any) -> Any:
-    return x.to("cpu", non_blocking=True)
+    return x.to(x.device, non_blocking=True)
 
 
 def computed(x: Any) -> Any:
     return (x + 1).to("cpu")
+
+
+def somewhere(x: Any) -> Any:
+    moved = (x + 1).to(x.device)
+    return moved.sum().item()
+
+
+def not_waited_for(x: Any) -> Any:
+    return (x + 1).to("cpu", non_blocking=True)
+
+
+def stays(x: Any) -> Any:
+    return torch.ones(3).to("cpu").tolist()
+
+
+def by_torch(x: Any) -> Any:
+    weight = torch.nn.Parameter(torch.ones(3))
+    (weight * x).sum().backward()
+    return torch.nn.utils.clip_grad_norm_([weight], 1.0, error_if_nonfinite=True)
 
 
 def cast(x: Any) -> Any:
@@ -132,7 +151,11 @@ def read_on(x: Any) -> Any:
         (copy, {"Tensor.to"}),
         (loaded, {"?"}),
         (given, {"?"}),
-        (computed, {"?"}),
+        (computed, {"Tensor.to"}),
+        (somewhere, {"?", "Tensor.item"}),
+        (not_waited_for, set()),
+        (stays, set()),
+        (by_torch, {"Tensor.__bool__"}),
         (cast, set()),
         (beside, set()),
         (from_host, {"Tensor.to"}),

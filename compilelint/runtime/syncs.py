@@ -8,7 +8,9 @@ either: reading them counts, and so does moving them.
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -29,6 +31,7 @@ from compilelint.runtime.waits import HOST, Where
 
 _TORCH = str(Path(torch.__file__).parent)
 _HARNESS = str(Path(__file__).parent) + os.sep
+_CPU = re.compile(r"""\.to\((device=)?(torch\.device\()?['"]cpu['"]""")
 FACTORIES = {
     *("tensor", "as_tensor", "zeros", "ones", "full", "empty", "arange", "linspace", "logspace", "eye", "from_numpy"),
     *("rand", "randn", "randint", "randperm", "normal", "scalar_tensor", "tril_indices", "triu_indices", "hann_window"),
@@ -79,7 +82,7 @@ class Prediction:
         self._names: list[str] = []  # of the torch calls under way, outermost first
         self._told = False  # the outermost call was already reported
         self.pins = False  # a loader of the program pins its batches, or would where there is a device
-        self._waiting = waits.Calls(self.where, _for_host, lambda: self.pins)
+        self._waiting = waits.Calls(self.where, _for_host, _says_cpu, lambda: self.pins)
         self._modes = contextlib.ExitStack()
 
     def __enter__(self) -> Prediction:
@@ -130,7 +133,7 @@ class Prediction:
     def _before(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         name = getattr(func, "__name__", "")
         found = self._waiting.wait(name, args, kwargs)
-        if found and not (name in ("to", "cuda") and self.where(args[0]) == "device" and _by_torch()):
+        if found:
             self.tell(name)
         elif found is None and not _by_torch():
             self.sites.unclear()
@@ -151,8 +154,8 @@ class Prediction:
             target = waits.destination(name, args, kwargs)
             if target is None or isinstance(target, torch.Tensor):
                 place = self.where(args[0] if target is None else target)
-            elif name == "to" and self.where(args[0]) == "device":
-                place = "copied"  # if "cpu" is meant
+            elif name == "to" and _says_cpu():
+                place = "host" if self.where(args[0]) in HOST else "copied"
         elif inputs:
             places = {self.where(tensor) for tensor in inputs}
             if places <= {*HOST, "copied"}:
@@ -203,10 +206,21 @@ def _for_host(kwargs: Mapping[str, Any]) -> bool:
 
 def _by_torch() -> bool:
     """Whether torch's own Python makes the call under way."""
+    return (frame := _caller()) is not None and frame.f_code.co_filename.startswith(_TORCH)
+
+
+def _says_cpu() -> bool:
+    """Whether the line that makes the call under way moves something to "cpu" by that name. A variable may stand for
+    the device that this run lacks."""
+    frame = _caller()
+    return frame is not None and bool(_CPU.search(linecache.getline(frame.f_code.co_filename, frame.f_lineno)))
+
+
+def _caller() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith((_HARNESS, torch.overrides.__file__)):
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename.startswith(_TORCH)
+    return frame
 
 
 @contextlib.contextmanager

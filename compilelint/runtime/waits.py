@@ -54,15 +54,17 @@ def operator_waits(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 
 class Calls:
     """Judges calls of torch as the program spells them. `where` says where a tensor lives, `for_host` whether a call
-    with these keywords makes a tensor on the host, `pins` whether a loader of the program pins its batches."""
+    with these keywords makes a tensor on the host, `says_cpu` whether the call under way names "cpu", `pins` whether a
+    loader of the program pins its batches."""
 
     def __init__(
         self,
         where: Callable[[torch.Tensor], Where],
         for_host: Callable[[Mapping[str, Any]], bool],
+        says_cpu: Callable[[], bool],
         pins: Callable[[], bool],
     ) -> None:
-        self._where, self._for_host, self._pins = where, for_host, pins
+        self._where, self._for_host, self._says_cpu, self._pins = where, for_host, says_cpu, pins
 
     def wait(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool | None:
         """Whether a call makes the host wait; None where a run on a CPU can't tell."""
@@ -105,9 +107,10 @@ class Calls:
             there = "device" if self._on_device(target) else "host"
             if (place in HOST) == (there == "host"):
                 return None if place == "argument" else False
+        elif self._says_cpu():
+            return place not in HOST and not _non_blocking(name, args, kwargs)
         elif place == "device":
-            # "cpu" may be meant, or stand for the device that this run lacks
-            return False if name == "cuda" else None
+            return False if name == "cuda" else None  # to the device that this run lacks, or from it
         if not _non_blocking(name, args, kwargs):
             return True
         if place == "argument" or (place == "host" and self._pins()):
