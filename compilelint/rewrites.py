@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.conditional import cond_instead
 from compilelint.engine.events import Branch, Call, Convert, Event
-from compilelint.engine.values import Const, External, Namespace, Value, tensor_of
+from compilelint.engine.values import Const, External, Namespace, Scalar, Value, options, tensor_of, without_none
 from compilelint.finding import Applicability
 from compilelint.guarded import guarded
 from compilelint.idioms import (
@@ -581,7 +581,10 @@ def _is_condition(node: ast.expr, ctx: Context) -> bool:
 
 
 def _may_be_number(node: ast.expr, ctx: Context) -> bool:
-    """Whether a parameter in it is annotated `int | Tensor` or the like: other callers pass what isn't a tensor."""
+    """Whether another path of the function makes it a number, or a parameter in it is annotated `int | Tensor` or the
+    like: other callers pass what isn't a tensor."""
+    if any(isinstance(value, Const | Scalar) for value in options(without_none(ctx.value(node)))):
+        return True
     if ctx.function is None:
         return False
     given, read = ctx.function.args, {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

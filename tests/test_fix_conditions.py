@@ -194,3 +194,19 @@ def test_an_entry_that_is_compared_with_a_shape_is_no_tensor_for_sure(tmp_path: 
     """
     assert "_assert_async" not in fixed(tmp_path / "m.py", code.format(given="sizes[0]"))
     assert "_assert_async" in fixed(tmp_path / "m.py", code.format(given="sizes.sum()"))
+
+
+@pytest.mark.parametrize("then", ["raise ValueError('no')", "x = x * 2"])
+def test_what_another_path_makes_a_number_is_no_condition_for_a_tensor(tmp_path: Path, then: str) -> None:
+    code = """
+    def f(x: torch.Tensor, limits: list[int], flag: bool):
+        bad = (x <= 0).any()
+        if flag:
+            bad = {other}
+        if bad:
+            {then}
+        return x
+    """
+    path = tmp_path / "m.py"
+    assert "if bad:" in fixed(path, code.format(then=then, other="any(limit > 2 for limit in limits)"))
+    assert "if bad:" not in fixed(path, code.format(then=then, other="(x > 2).any()"))
