@@ -40,6 +40,8 @@ class Settings:
     roots: tuple[str, ...] = ()  # further compile roots, `module:Qual.name`
     follow_imports: bool | tuple[str, ...] = False  # into which installed packages, by import name; True: all
     unsafe_fixes: bool = False
+    plugins: tuple[str, ...] = ()  # entry points whose rules are used
+    local_rules: tuple[Path, ...] = ()  # files, and folders of files, that hold a rule each
     force_exclude: bool = False  # `exclude` also for files named on the command line
     respect_gitignore: bool = True
     baseline: Path | None = None  # the findings that are known, and not shown
@@ -64,6 +66,9 @@ def load_settings(
     """
     cwd = (cwd or Path.cwd()).resolve()
     settings = Settings(torch=default_torch(), jobs=jobs, base=cwd)
+    registry = sys.modules.get("compilelint.registry")
+    if registry is not None:  # what earlier settings named
+        registry.extend((), ())
     if config is not None:
         settings = _apply_file(settings, config, _section(config, required=True) or {})
     elif not isolated:
@@ -109,7 +114,14 @@ def _section(path: Path, *, required: bool = False) -> dict[str, Any] | None:
 
 
 def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
+    from compilelint.registry import extend
+
     changes: dict[str, Any] = {}
+    where = f"{path}: {SECTION}"
+    plugins = _strings(table.get("plugins", ()), f"{where} plugins")
+    folder = path.resolve().parent
+    local = tuple(folder / name for name in _strings(table.get("local-rules", ()), f"{where} local-rules"))
+    extend(plugins, local)  # before codes are read: these may be theirs
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in _READERS or (key != name.replace("_", "-")):
@@ -117,7 +129,8 @@ def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Set
             raise ConfigError(f'{path}: {SECTION} unknown key "{key}"{did_you_mean(key, known)}')
         changes[name] = _READERS[name](value, f"{path}: {SECTION} {key}")
     if "baseline" in changes:
-        changes["baseline"] = path.resolve().parent / changes["baseline"]
+        changes["baseline"] = folder / changes["baseline"]
+    changes["local_rules"] = local
     return replace(settings, **changes, base=path.resolve().parent, source=path)
 
 
@@ -258,6 +271,8 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "force_exclude": _boolean,
     "respect_gitignore": _boolean,
     "baseline": _path,
+    "plugins": _strings,
+    "local_rules": _strings,
 }
 
 

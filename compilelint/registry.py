@@ -1,14 +1,18 @@
-"""Finds the rules (built in and from entry points), validates them, and says which are selected."""
+"""Finds the rules (built in, from entry points and files that settings name), validates them, and says which are
+selected."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -88,11 +92,31 @@ def tool_rules() -> tuple[Rule, ...]:
     )
 
 
+@dataclass(frozen=True)
+class Extensions:
+    """Rules that are not built in: entry points by name, and files or folders of files. Their code is run."""
+
+    plugins: tuple[str, ...] = ()
+    local_rules: tuple[Path, ...] = ()
+
+
+_extensions = Extensions()  # what the settings in force name
+
+
+def extend(plugins: tuple[str, ...], local_rules: tuple[Path, ...]) -> None:
+    """From here on these rules are there too, and no others that are not built in."""
+    global _extensions  # noqa: PLW0603  # as the modules of rules are, for a process
+    if (wanted := Extensions(plugins, local_rules)) != _extensions:
+        _extensions = wanted
+        _load.cache_clear()
+
+
 def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:
     """The rules that `settings` select (without settings: all), sorted by code. Raises RegistryError, ConfigError."""
-    rules = _load()
     if settings is None:
-        return rules
+        return _load()
+    extend(settings.plugins, settings.local_rules)
+    rules = _load()
     chosen = selected_codes(settings)
     return tuple(rule for rule in rules if rule.code in chosen)
 
@@ -148,6 +172,7 @@ def selected_codes(settings: Settings) -> frozenset[str]:
     The more specific selector wins; in a tie, `ignore`. A selector is a code, the beginning of one (`CL1`), or `ALL`.
     Raises ConfigError on one that matches nothing.
     """
+    extend(settings.plugins, settings.local_rules)
     codes = [rule.code for rule in all_rules()]
     for origin, selectors in (("select", settings.select), ("ignore", settings.ignore), *_per_file(settings)):
         _validate(origin, selectors, codes)
@@ -186,7 +211,7 @@ def _load() -> tuple[Rule, ...]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_") and (rule := _rule_of(f"{package.__name__}.{info.name}")) is not None
     ]
-    found += [rule for entry in entry_points(group=GROUP) if (rule := _rule_of(entry.module)) is not None]
+    found += [rule for module in _extension_modules() if (rule := _rule_of(module)) is not None]
     by_code: dict[str, Rule] = {rule.code: rule for rule in tool_rules()}
     names = {rule.name for rule in tool_rules()}
     for rule in found:
@@ -199,9 +224,42 @@ def _load() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 
-def _rule_of(module_name: str) -> Rule | None:
+def _extension_modules() -> Iterator[str | Path]:
+    installed = {entry.name: entry.module for entry in entry_points(group=GROUP)}
+    for name in _extensions.plugins:
+        if name not in installed:
+            raise RegistryError(f'plugins: "{name}" is not installed{did_you_mean(name, sorted(installed))}')
+        yield installed[name]
+    yield from extension_files(_extensions.local_rules)
+
+
+def extension_files(places: Iterable[Path]) -> Iterator[Path]:
+    """The files of local rules: those named, and those in the folders named. Raises RegistryError."""
+    for place in places:
+        if place.is_dir():
+            yield from sorted(path for path in place.glob("*.py") if not path.name.startswith("_"))
+        elif place.is_file():
+            yield place
+        else:
+            raise RegistryError(f"local-rules: {place}: no such file or folder")
+
+
+def _local_module(path: Path) -> ModuleType:
+    """The module in a file, run anew: its name is of no package."""
+    name = f"_compilelint_local_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError("not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _rule_of(place: str | Path) -> Rule | None:
+    """The rule of a module by name, or of a file."""
+    module_name = str(place)
     try:
-        module = importlib.import_module(module_name)
+        module = importlib.import_module(place) if isinstance(place, str) else _local_module(place)
     except Exception as error:  # whatever a plug-in raises is its fault, and the user must learn whose
         raise RegistryError(f"rule module {module_name}: {type(error).__name__}: {error}") from error
     rule = getattr(module, "rule", None)

@@ -29,6 +29,7 @@ MOVED = {
     "docs/": "",
     "../benchmarks/results/": "results/",
     "benchmarks/results/": "results/",
+    "../CONTRIBUTING.md": "contributing.md",
     "CONTRIBUTING.md": "contributing.md",
     "README.md": "index.md",
 }

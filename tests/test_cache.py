@@ -261,7 +261,8 @@ def test_rules_of_others_count(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.relu(x)\n")
     env = {**os.environ, "COMPILELINT_CACHE_DIR": str(cache)}
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "compilelint", "check", "--isolated", "-v", "m.py"]
+    (tmp_path / "pyproject.toml").write_text('[tool.compilelint]\nplugins = ["plug"]\n', encoding="utf-8")
+    command = [sys.executable, "-m", "compilelint", "check", "-v", "m.py"]
 
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)

@@ -101,11 +101,14 @@ def plugged(tmp_path: Path) -> dict[str, str]:
     (info / "entry_points.txt").write_text("[compilelint.rules]\nplug = plug_rule\n", encoding="utf-8")
     headings = "".join(f"## {heading}\nx\n" for heading in HEADINGS)
     (site / "plug_rule.py").write_text(f'"""A rule that fails.\n\n{headings}"""\n{PLUG}', encoding="utf-8")
+    (tmp_path / "config.toml").write_text('plugins = ["plug"]\n', encoding="utf-8")
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))}
 
 
 def check(folder: Path, env: dict[str, str], *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "compilelint", "check", "--isolated", *args, "."]
+    config = folder.parent / "config.toml"
+    settings = ["--config", str(config)] if config.exists() else ["--isolated"]
+    command = [sys.executable, "-m", "compilelint", "check", *settings, *args, "."]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -140,15 +140,19 @@ def _environment(settings: Settings, layout: Layout) -> str:
         settings.roots,
         settings.follow_imports,
     )
-    sources = [_stamp(path) for place in (Path(__file__).parents[1], *_plug_ins()) for path in _sources(place)]
+    sources = [
+        _stamp(path) for place in (Path(__file__).parents[1], *_extensions(settings)) for path in _sources(place)
+    ]
     places = sorted((name, str(root)) for name, root in layout.roots.items()), sorted(map(str, layout.folders))
     return digest(repr((__version__, sys.version_info, wanted, sources, places)).encode("utf-8", "surrogatepass"))
 
 
-def _plug_ins() -> list[Path]:
-    """The packages, or modules, of rules that are not built in. They are imported by now."""
-    tops = {entry.module.partition(".")[0] for entry in entry_points(group=registry.GROUP)}
-    found = []
+def _extensions(settings: Settings) -> list[Path]:
+    """The packages, modules and files of rules that are not built in. They are imported by now."""
+    tops = {
+        entry.module.partition(".")[0] for entry in entry_points(group=registry.GROUP) if entry.name in settings.plugins
+    }
+    found = list(settings.local_rules)
     for top in sorted(tops):
         module = sys.modules[top]
         found += [Path(path) for path in getattr(module, "__path__", [module.__file__])]

@@ -15,6 +15,7 @@ def rule(code: str) -> None:
     """Explain a rule, given by its code (CL101) or name: what it finds, why it costs, what to write instead."""
     from compilelint import api
 
+    api.load_settings()  # which may name rules
     text = api.rule_page(api.find_rule(code))
     if console.wants_color():
         from rich.console import Console

@@ -33,6 +33,7 @@ def rules(codes: tuple[str, ...], fixable: bool, effect: str | None, output_form
     """
     from compilelint import api
 
+    api.load_settings()  # which may name rules
     found = [
         rule
         for rule in api.rules(codes)
