@@ -24,7 +24,6 @@ from compilelint.source.project import Project, SourceError, decode, read_text
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
-    from compilelint.source.parsed import Parsed
 
 
 @dataclass(slots=True)
@@ -158,13 +157,12 @@ def findings_in(
     *,
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
-    parsed: Parsed | None = None,
 ) -> Outcome:
     """What the rules find in these files, without what is suppressed, sorted, with paths as they are shown.
 
-    `texts` by shown path stand for what is on disk; `parsed`: the modules that earlier runs imported.
+    `texts` by shown path stand for what is on disk.
     """
-    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts, parsed=parsed)
+    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts)
     outcome.findings = visible(outcome.findings, files, settings, texts)
     outcome.stats.files = len(files)
     return outcome

@@ -75,8 +75,10 @@ class Checks:
 
     def close(self, uri: str) -> None:
         document = self.documents.pop(uri, None)
-        if document is not None and document.task is not None:
-            document.task.cancel()
+        if document is not None:
+            self._thread.submit(self._session.close, document.path)
+            if document.task is not None:
+                document.task.cancel()
 
     async def newest(self, document: Document) -> None:
         """Waits until the newest text was checked."""

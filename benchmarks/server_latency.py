@@ -1,0 +1,158 @@
+"""How long an editor waits: for a file that is opened, and after each keystroke in it, beside one `compilelint check`.
+
+    python benchmarks/server_latency.py FILE [--places 10] [--out benchmarks/results/server_latency.md]
+
+A client speaks to `compilelint server` over stdio and waits, after each keystroke, for the diagnostics of that version.
+The server's debounce is set to 0, so that its work alone is measured. Keystrokes are typed in functions all over the
+file. CPU time is that of the server's process; where the machine is busy, it and the ratios say more than wall time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+# what a line becomes, key by key; the last time it goes
+KEYS = {
+    "a new line": "        _typed = 0  # a\n",
+    "in code": "        _typed = 1  # a\n",
+    "in a comment": "        _typed = 1  # an\n",
+    "leaves no Python": "        _typed = (  # an\n",
+    "": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    wall: float
+    cpu: float
+
+
+class Client(LanguageClient):
+    """Waits for the diagnostics of a version."""
+
+    def __init__(self) -> None:
+        super().__init__("benchmark", "1")
+        self.version: asyncio.Queue[int | None] = asyncio.Queue()
+        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self.version.put_nowait(params.version))
+
+    async def checked(self, version: int) -> None:
+        while await self.version.get() != version:
+            pass
+
+
+def cpu(process: int) -> float:
+    """Seconds that a process has used (Linux)."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def places(text: str, count: int) -> list[int]:
+    """Lines before which a statement can be typed: the first ones of methods' bodies, all over the file."""
+    import ast
+
+    bodies = [node.body[0].lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    bodies = sorted(line for line in bodies if text.split("\n")[line - 1].startswith("        "))
+    return [bodies[n * len(bodies) // count] for n in range(count)]
+
+
+async def served(path: Path, count: int) -> tuple[Cost, dict[str, list[Cost]]]:
+    """The cost of opening a file, and of each keystroke by kind."""
+    text = path.read_text(encoding="utf-8")
+    client = Client()
+    await client.start_io(sys.executable, "-m", "compilelint", "server")
+    server = client._server
+    assert server is not None
+    uri = path.as_uri()
+    folder = types.WorkspaceFolder(path.parent.as_uri(), path.parent.name)
+    await client.initialize_async(
+        types.InitializeParams(
+            types.ClientCapabilities(), workspace_folders=[folder], initialization_options={"debounce": 0}
+        )
+    )
+    client.initialized(types.InitializedParams())
+
+    async def cost(version: int, before: tuple[float, float]) -> Cost:
+        await client.checked(version)
+        return Cost(time.perf_counter() - before[0], cpu(server.pid) - before[1])
+
+    before = time.perf_counter(), cpu(server.pid)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, text)))
+    opened = await cost(1, before)
+    costs: dict[str, list[Cost]] = {kind: [] for kind in KEYS}
+    version = 1
+    for line in places(text, count):
+        at, below = types.Position(line - 1, 0), types.Position(line, 0)
+        where = types.Range(at, at)
+        for kind, what in KEYS.items():
+            version += 1
+            document = types.VersionedTextDocumentIdentifier(version, uri)
+            change = types.TextDocumentContentChangePartial(where, what)
+            before = time.perf_counter(), cpu(server.pid)
+            client.text_document_did_change(types.DidChangeTextDocumentParams(document, [change]))
+            costs[kind].append(await cost(version, before))
+            where = types.Range(at, below)
+    await client.shutdown_async(None)
+    client.exit(None)
+    await server.wait()
+    await client.stop()
+    return opened, costs
+
+
+def checked(path: Path) -> Cost:
+    """The cost of one check, started anew and without a cache."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-m", "compilelint", "check", "--no-cache", "--exit-zero", "--jobs", "1", str(path)]
+    subprocess.run(command, cwd=path.parent, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def report(path: Path, once: Cost, opened: Cost, costs: dict[str, list[Cost]]) -> str:
+    rows = [("`compilelint check`, once", [once]), ("opened", [opened])]
+    rows += [(f"a key: {kind}", costs[kind]) for kind in KEYS if kind]
+    lines = [
+        f"`{path.name}`, {len(path.read_text(encoding='utf-8').splitlines())} lines; load {os.getloadavg()[0]:.1f} on "
+        f"{len(os.sched_getaffinity(0))} CPUs",
+        "",
+        "| | wall, median | worst | CPU, median | wall / check | CPU / check |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, taken in rows:
+        wall, used = (statistics.median(getattr(cost, kind) for cost in taken) for kind in ("wall", "cpu"))
+        worst = max(cost.wall for cost in taken)
+        lines.append(
+            f"| {name} | {wall * 1000:.0f} ms | {worst * 1000:.0f} ms | {used * 1000:.0f} ms "
+            f"| {wall / once.wall:.2f} | {used / once.cpu:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--places", type=int, default=10)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    path = options.file.resolve()
+    once = min((checked(path) for _ in range(3)), key=lambda cost: cost.wall)
+    opened, costs = asyncio.run(served(path, options.places))
+    text = report(path, once, opened, costs)
+    print(text, end="")
+    if options.out is not None:
+        options.out.write_text(f"# Latency of the language server\n\n{text}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
