@@ -40,6 +40,7 @@ __all__ = [
     "Settings",
     "Severity",
     "UsageProblem",
+    "add_ignores",
     "budget",
     "cache_folder",
     "check",
@@ -152,6 +153,28 @@ def ignore(text: str, finding: Finding) -> Edit | None:
     from compilelint.ignoring import ignore
 
     return ignore(text, finding)
+
+
+def add_ignores(
+    paths: Sequence[Path | str], settings: Settings | None = None
+) -> tuple[CheckResult, int, list[Finding]]:
+    """Checks, and adds a comment for each finding: what was found, how many are suppressed, and those that can't be.
+
+    Nothing is written where the check failed. Findings of files that are no Python stay. Raises UsageProblem.
+    """
+    from compilelint import checking
+    from compilelint.fix.errors import WriteError
+    from compilelint.ignoring import ignore_all
+    from compilelint.registry import UNREADABLE_FILE, UNUSED_SUPPRESSION
+
+    result = checking.check([Path(path) for path in paths], settings or load_settings())
+    if result.failed:
+        return result, 0, []
+    wanted = [each for each in result.findings if each.code not in (UNREADABLE_FILE, UNUSED_SUPPRESSION)]
+    try:
+        return result, *ignore_all(wanted)
+    except WriteError as error:
+        raise UsageProblem(str(error)) from None
 
 
 def serve() -> int:

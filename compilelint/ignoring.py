@@ -1,13 +1,17 @@
-"""The comment that suppresses a finding: where it can stand, and how it joins one that is there."""
+"""The comment that suppresses a finding: where it can stand, how it joins one that is there, and all at once."""
 
 from __future__ import annotations
 
 import io
 import re
 import tokenize
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
 
 from compilelint.finding import Edit, Finding
-from compilelint.fix.edits import LineIndex
+from compilelint.fix.edits import LineIndex, apply_edits
+from compilelint.fix.write import read_source, write_source
 from compilelint.suppress import read_comments
 
 _CODES = re.compile(r"ignore\s*\[[^\]]*(?=\])", re.IGNORECASE)
@@ -31,6 +35,27 @@ def ignore(text: str, finding: Finding) -> Edit | None:
         if not own.malformed and codes is not None:
             return Edit(codes.end(), codes.end(), f", {finding.code}")
     return None
+
+
+def ignore_all(findings: Sequence[Finding]) -> tuple[int, list[Finding]]:
+    """Writes a comment for each finding: how many were suppressed, and those for which no comment fits.
+
+    Files are written whole. Raises WriteError.
+    """
+    number, left = 0, []
+    for path, group in groupby(findings, key=lambda finding: finding.span.path):
+        source = read_source(Path(path))
+        text = source.text
+        for finding in group:  # comments are added at the ends of lines: positions stay
+            edit = ignore(text, finding)
+            if edit is None:
+                left.append(finding)
+                continue
+            text = apply_edits(text, (edit,))
+            number += 1
+        if text != source.text:
+            write_source(source, text)
+    return number, left
 
 
 def _line_ends(text: str) -> dict[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -150,3 +151,19 @@ def test_a_diff_needs_a_revision_of_git(project: Path) -> None:
     git(project, "init", "-q")
     done = run(project, "check", "--diff-base", "nowhere")
     assert done.returncode == 2 and "--diff-base nowhere: no such revision" in done.stderr
+
+
+def test_comments_for_all_findings(project: Path) -> None:
+    (project / "pyproject.toml").unlink()
+    model = project / "src" / "model.py"
+    text = MODEL.replace("    print(x)\n", "    print(\n        x,\n        x.item(),  # why\n    )\n") + NEW
+    model.write_bytes(text.replace("\n", "\r\n").encode())
+    before = found(project)
+    done = run(project, "check", "--add-ignores")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"Added comments for {len(before)} findings.\n"
+    assert found(project) == []
+    after = model.read_bytes().decode()
+    assert re.sub(r"  # compilelint: ignore\[[^]]*\]", "", after) == text.replace("\n", "\r\n")
+    assert run(project, "check", "--add-ignores").stdout == "Added comments for 0 findings.\n"
+    assert run(project, "check", "--add-ignores", "--write-baseline").returncode == 2

@@ -49,6 +49,9 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
     is_flag=True,
     help="Write all findings to the baseline (--baseline, the configured one, or compilelint-baseline.json).",
 )
+@click.option(
+    "--add-ignores", is_flag=True, help="Add a comment to the code that suppresses each finding, instead of showing it."
+)
 @click.option("--diff-base", metavar="REV", help="Only findings on lines that changed since this revision of git.")
 @click.option(
     "--run-report",
@@ -67,6 +70,7 @@ def check(
     stdin_filename: Path | None,
     explain_value: str | None,
     write_baseline: bool,
+    add_ignores: bool,
     diff_base: str | None,
     runs: tuple[Path, ...],
     exit_zero: bool,
@@ -98,13 +102,14 @@ def check(
     if from_stdin:
         if paths not in ((), (Path("-"),)):
             raise click.UsageError("what stdin holds is checked alone: no paths beside `-` or --stdin-filename")
-        if write_baseline or diff_base is not None:
-            raise click.UsageError("--write-baseline and --diff-base are for files, not for stdin")
+        if write_baseline or add_ignores or diff_base is not None:
+            raise click.UsageError("--write-baseline, --add-ignores and --diff-base are for files, not for stdin")
         result = api.check_source(sys.stdin.buffer.read(), stdin_filename or "-", settings)
-    elif write_baseline:
-        if diff_base is not None or statistics:
-            raise click.UsageError("--write-baseline goes with neither --diff-base nor --statistics")
-        return _write_baseline(paths or (Path(),), settings, quiet=quiet)
+    elif write_baseline or add_ignores:
+        if diff_base is not None or statistics or (write_baseline and add_ignores):
+            raise click.UsageError("--write-baseline, --add-ignores, --diff-base and --statistics exclude each other")
+        settle = _write_baseline if write_baseline else _add_ignores
+        return settle(paths or (Path(),), settings, quiet=quiet)
     else:
         fixes = output_format == "sarif"
         result = api.check(paths or (Path(),), settings, diff_base=diff_base, fixes=fixes)
@@ -149,6 +154,23 @@ def _write_baseline(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> i
         return 2
     if not quiet:
         console.write(f"Wrote {console.count(number, 'finding')} to {file}.\n")
+    return 0
+
+
+def _add_ignores(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> int:
+    from compilelint import api
+
+    result, number, left = api.add_ignores(paths, settings)
+    _tell_problems(result, quiet=quiet)
+    for error in result.errors:
+        console.error(api.describe_error(error))
+    if result.failed:
+        console.error("no comments are added where a check fails")
+        return 2
+    for finding in left:
+        console.warn(f"{finding.span.path}:{finding.span.line}: {finding.code}: no comment fits here")
+    if not quiet:
+        console.write(f"Added comments for {console.count(number, 'finding')}.\n")
     return 0
 
 
