@@ -1,4 +1,4 @@
-"""What a compiled function asks or sets that doesn't depend on its arguments, moved out of it.
+"""What doesn't depend on where it stands, moved out of it: of a compiled function, or of a loop.
 
 Part of `compilelint.sdk`, which is where rules import from.
 """
@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
+from compilelint.engine.values import External
 from compilelint.finding import Applicability
 from compilelint.idioms import names_in, top_level
 
@@ -29,6 +30,8 @@ STEADY = frozenset(
 SEEDS = frozenset(
     words("torch.manual_seed torch.random.manual_seed torch.cuda.manual_seed torch.cuda.manual_seed_all random.seed")
 )
+COPIES = ("to", "cuda")
+FACTS = ("shape", "device", "dtype", "size", "dim", "numel")
 SWITCH = "trace_autograd_ops"
 SWITCHED_SINCE = (2, 13)
 
@@ -79,6 +82,62 @@ def seed_before_call(event: Call, ctx: Context) -> Fix | None:
 
     why = "calls that are not in sight must do it, too; what draws before it in the function sees the seed"
     return Fix("seed before the call", Applicability.UNSAFE, build, why)
+
+
+def copy_once(event: Call, ctx: Context) -> Fix | None:
+    """`weights.to(device)` in a loop that changes neither → copied once, before the loop."""
+    from compilelint.sdk import Fix
+
+    call = event.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not isinstance(call.func.value, ast.Name) or not all(_is_steady(each) for each in given):
+        return None
+    copied, names = call.func.value.id, names_in(call)
+    outer, node = None, ctx.parent(call)
+    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        if isinstance(node, ast.For | ast.While):
+            if not _leaves_alone(node, copied, names, call, ctx):
+                break
+            outer = node
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            return None
+        node = ctx.parent(node)
+    if outer is None:
+        return None
+    loop = outer
+
+    def build(rw: Rewriter) -> None:
+        name = rw.fresh_name(f"{copied}_there", within=ctx.function)
+        rw.insert_before(loop, f"{name} = {rw.code(call)}")
+        rw.replace(call, name)
+
+    why = "one copy serves all rounds: nothing may write into it, or into the tensor on the host meanwhile"
+    return Fix("copy it once, before the loop", Applicability.UNSAFE, build, why)
+
+
+def _is_steady(node: ast.expr) -> bool:
+    return all(isinstance(n, ast.Name | ast.Attribute | ast.Constant | ast.expr_context) for n in ast.walk(node))
+
+
+def _leaves_alone(loop: ast.For | ast.While, copied: str, names: set[str], call: ast.Call, ctx: Context) -> bool:
+    """Whether a loop binds none of the names, passes the tensor to nobody, and the copy only to functions of torch."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Name) or node.id not in names:
+            continue
+        if not isinstance(node.ctx, ast.Load):
+            return False
+        parent = ctx.parent(node)
+        if node.id == copied and not (isinstance(parent, ast.Attribute) and parent.attr in (*COPIES, *FACTS)):
+            return False
+    user = ctx.parent(call)
+    while isinstance(user, ast.keyword | ast.BinOp | ast.Compare | ast.UnaryOp):
+        if not isinstance(user, ast.keyword):
+            return True  # a new tensor
+        user = ctx.parent(user)
+    called = ctx.value(user.func) if isinstance(user, ast.Call) else None
+    return isinstance(called, External) and called.name.startswith("torch.") and not called.name.endswith("_")
 
 
 def trace_autograd(event: Call, ctx: Context) -> Fix | None:

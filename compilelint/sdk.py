@@ -92,7 +92,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.finite import ask_all, check_all_first, is_asked_of_all
-from compilelint.hoisted import ask_once, seed_before_call, trace_autograd, traces_autograd
+from compilelint.hoisted import ask_once, copy_once, seed_before_call, trace_autograd, traces_autograd
 from compilelint.hosted import take_from_host
 from compilelint.idioms import (
     alike,
@@ -207,6 +207,7 @@ __all__ = [
     "comprehension_of",
     "constant",
     "copied_from",
+    "copy_once",
     "cost",
     "counted_by_list",
     "data_dependent",

@@ -20,7 +20,8 @@ the next step is prepared.
 ## Fix safety
 Unsafe: `non_blocking=True` is added where the tensor is in pinned memory; code that overwrites the host tensor
 right after would race with the copy. From pageable memory it would gain nothing, so that is left to you: pin first
-(CL403).
+(CL403). A copy in a loop that changes neither the tensor nor its destination is made once, before the loop; nothing
+may write into it.
 
 ## Versions
 All releases.
@@ -47,6 +48,7 @@ from compilelint.sdk import (
     Rule,
     Value,
     copied_from,
+    copy_once,
     flag,
     is_made_here,
     is_non_blocking,
@@ -78,7 +80,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 
     why = "the host tensor must not be overwritten before the copy is done"
     known = is_pinned(value) and not event.target.endswith("type_as")
-    fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if known else None
+    fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if known else copy_once(event, ctx)
     message = f"`{ctx.source(call)}` copies from host memory: the CPU waits until the device has it"
     hint = "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
     yield Report(call, message, because=value, hint=hint, fix=fix)
