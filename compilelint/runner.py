@@ -48,6 +48,7 @@ class Job:
     texts: Mapping[str, str] | None = None
     installed: Installed | None = None
     parsed: Parsed = field(default_factory=Parsed)
+    lent: bool = False  # whether `parsed` outlives the run
 
 
 Part = tuple[Path, ...]
@@ -63,10 +64,12 @@ def run(
 ) -> Outcome:
     """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted.
 
-    `parsed`: the modules that earlier runs imported.
+    `parsed`: the modules that earlier runs imported, which get those of this one.
     """
     layout = Layout.of(paths)
-    job = Job(layout, settings, build_fixes, texts, followed(settings.follow_imports), parsed or Parsed())
+    job = Job(
+        layout, settings, build_fixes, texts, followed(settings.follow_imports), parsed or Parsed(), parsed is not None
+    )
     parts = cut(paths)
     found: dict[Part, Outcome] = {}
     cache = None
@@ -204,7 +207,8 @@ def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]
     with uncollected():
         for part in parts:
             yield part, _guarded(part, job)
-        job.parsed.release()
+        if not job.lent:
+            job.parsed.release()
 
 
 def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:

@@ -104,8 +104,10 @@ def runs_once(info: FunctionInfo) -> bool:
 
 
 def _uses_files(info: FunctionInfo) -> bool:
-    calls = (node.func for node in walk(info.node) if isinstance(node, ast.Call))
-    return any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
+    if info.uses_files is None:
+        calls = (node.func for node in walk(info.node) if isinstance(node, ast.Call))
+        info.uses_files = any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
+    return info.uses_files
 
 
 def is_cached(info: FunctionInfo) -> bool:

@@ -279,7 +279,9 @@ def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
                 inside = edge.site.in_step and not (summary.info is not None and runs_once(summary.info))
                 caller = None if inside else summary.info
                 calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
-    rare: set[FunctionInfo | None] = {s.info for s in summaries if s.info is not None and runs_seldom(s.info)}
+    rare: set[FunctionInfo | None] = {
+        info for info in {s.info for s in summaries} if info is not None and runs_seldom(info)
+    }
     changed = True
     while changed:
         changed = False

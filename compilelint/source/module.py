@@ -28,6 +28,7 @@ class FunctionInfo:
     cls: ClassInfo | None = None
     decorators: tuple[str, ...] = ()  # dotted source text, calls stripped; resolved by the engine
     generator: bool | None = None  # whether it yields; found by the engine when first asked
+    uses_files: bool | None = None  # likewise
 
     @property
     def name(self) -> str:
