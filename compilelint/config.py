@@ -57,12 +57,14 @@ def load_settings(
     config: Path | None = None,
     isolated: bool = False,
     jobs: int = Settings.jobs,
+    local_rules: bool = True,
 ) -> Settings:
     """The settings for a run in `cwd`: of `config`, or else of the nearest pyproject.toml with the section.
 
     `overrides` holds values by field name, as the command line gives them, and wins; None means not given. A `select`
     there replaces the file's `select` and `ignore`; `ignore` and `exclude` add to the file's. `jobs` counts where
-    neither says how many. Raises ConfigError.
+    neither says how many. Without `local_rules` the files that hold rules are left out: reading codes runs them. Raises
+    ConfigError.
     """
     cwd = (cwd or Path.cwd()).resolve()
     settings = Settings(torch=default_torch(), jobs=jobs, base=cwd)
@@ -70,12 +72,12 @@ def load_settings(
     if registry is not None:  # what earlier settings named
         registry.extend((), ())
     if config is not None:
-        settings = _apply_file(settings, config, _section(config, required=True) or {})
+        settings = _apply_file(settings, config, _section(config, required=True) or {}, local_rules)
     elif not isolated:
         for folder in (cwd, *cwd.parents):
             path = folder / "pyproject.toml"
             if path.is_file() and (table := _section(path)) is not None:
-                settings = _apply_file(settings, path, table)
+                settings = _apply_file(settings, path, table, local_rules)
                 break
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     changes = {key: _READERS[key](value, f"--{key.replace('_', '-')}") for key, value in given.items()}
@@ -113,7 +115,7 @@ def _section(path: Path, *, required: bool = False) -> dict[str, Any] | None:
     return dict(data)
 
 
-def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Settings:
+def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any], local_rules: bool) -> Settings:
     from compilelint.registry import extend
 
     changes: dict[str, Any] = {}
@@ -121,6 +123,7 @@ def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any]) -> Set
     plugins = _strings(table.get("plugins", ()), f"{where} plugins")
     folder = path.resolve().parent
     local = tuple(folder / name for name in _strings(table.get("local-rules", ()), f"{where} local-rules"))
+    local = local if local_rules else ()
     extend(plugins, local)  # before codes are read: these may be theirs
     for key, value in table.items():
         name = key.replace("-", "_")

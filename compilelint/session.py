@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compilelint import registry, runner
-from compilelint.checking import display_path, excluded, visible
+from compilelint import baseline, registry, runner
+from compilelint.checking import display_path, excluded, source_lines, visible
 from compilelint.config import Settings
 from compilelint.finding import Finding
 from compilelint.fix.fixpoint import fix_texts
@@ -88,4 +88,6 @@ class Session:
         shown = display_path(path)
         found = visible(outcome.findings, [Path(shown)], settings, {shown: text})
         kept = [finding for finding in found if finding.severity.rank >= settings.severity.rank]
+        if settings.baseline is not None:
+            kept = baseline.judge(settings.baseline, kept, [shown], lambda path: source_lines(path, {shown: text})).new
         return Outcome(kept, outcome.stats, outcome.errors, outcome.reads)

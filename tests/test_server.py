@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ pytest.importorskip("pygls")
 
 from editing import Editor, capabilities, with_editor
 from lsprotocol import types
+
+from compilelint import api
 
 BRANCH = """import torch
 
@@ -352,6 +355,49 @@ def test_nothing_of_the_user_is_run(folder: Path) -> None:
 
     assert with_editor(folder, session, options={"workspace": True}) == 0
     assert not ran.exists()
+
+
+def test_rules_of_the_project(folder: Path) -> None:
+    """Files of the project: run only where the editor says so."""
+    page = (Path(__file__).parent.parent / "docs" / "extending.md").read_text(encoding="utf-8")
+    rule = page.partition("```python\n")[2].partition("```")[0]
+    (folder / "double.py").write_text(f"{rule}\nopen({str(folder / 'ran')!r}, 'w')\n", encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[tool.compilelint]\nlocal-rules = ["double.py"]\n', encoding="utf-8")
+    text = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.double()\n"
+    (folder / "closed.py").write_text(text, encoding="utf-8")
+
+    def session(wanted: list[str]) -> Callable[[Editor], Awaitable[None]]:
+        async def opened(editor: Editor) -> None:
+            uri = editor.open(folder / "a.py", text)
+            found = await editor.diagnostics(uri)
+            assert [d.code for d in found] == wanted
+            for each in found:
+                closed = await editor.diagnostics((folder / "closed.py").as_uri())
+                assert [d.code for d in closed] == wanted
+                assert await editor.actions(uri, each.range)
+
+        return opened
+
+    assert with_editor(folder, session([]), options={"workspace": True}) == 0
+    assert not (folder / "ran").exists()
+    assert with_editor(folder, session(["XX101"]), options={"workspace": True, "localRules": True}) == 0
+
+
+def test_the_baseline(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.compilelint]\nbaseline = "known.json"\n', encoding="utf-8")
+    path = folder / "a.py"
+    path.write_text(BRANCH, encoding="utf-8")
+    api.write_baseline([path], api.load_settings(folder))
+
+    async def session(editor: Editor) -> None:
+        uri = editor.open(path)
+        assert await editor.diagnostics(uri) == []
+        editor.type(uri, "import torch\n", "import torch\n\n")
+        assert await editor.diagnostics(uri) == []
+        editor.type(uri, "s > 0", "s > 1")
+        assert [d.code for d in await editor.diagnostics(uri)] == ["CL101"]
+
+    assert with_editor(folder, session) == 0
 
 
 def test_without_the_extra(folder: Path) -> None:

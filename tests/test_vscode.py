@@ -33,7 +33,7 @@ def test_the_package() -> None:
         assert f"`{name}`" in DOCS
         assert f'"{name.removeprefix("compilelint.")}"' in SOURCE
     server = (ROOT / "compilelint" / "server" / "main.py").read_text(encoding="utf-8")
-    sent = re.search(r"initializationOptions: \{(.*?)\}", SOURCE)
+    sent = re.search(r"initializationOptions: \{(.*?)\}", SOURCE, re.DOTALL)
     assert sent is not None
     for option in re.findall(r"(\w+):", sent[1]):
         assert f'options.get("{option}")' in server

@@ -54,6 +54,7 @@ class Checks:
     show: Callable[[Document], None]
     tell: Callable[[str], None]
     delay: float = DELAY
+    local_rules: bool = False  # whether code of the project is run: the files with rules that its settings name
     documents: dict[str, Document] = field(default_factory=dict)
     _session: api.Session = field(default_factory=api.session)
     _thread: ThreadPoolExecutor = field(default_factory=_worker)
@@ -146,5 +147,5 @@ class Checks:
     def _settings_for(self, path: Path) -> Settings:
         folder = path.parent
         if folder not in self._settings:
-            self._settings[folder] = api.load_settings(folder)
+            self._settings[folder] = api.load_settings(folder, local_rules=self.local_rules)
         return self._settings[folder]

@@ -46,11 +46,12 @@ class Editor(LanguageServer):
         delay = options.get("debounce")
         self.checks.delay = delay / 1000 if isinstance(delay, int | float) else DELAY
         self.actions = Actions(self.checks, self.pages, params.capabilities)
+        self.checks.local_rules = options.get("localRules") is True
         folders = [path for folder in self.workspace.folders if (path := file_of(folder)) is not None]
         if not folders and self.workspace.root_path is not None:
             folders = [Path(self.workspace.root_path)]
         if options.get("workspace") is True and folders:
-            self.whole = Workspace(folders, self.show_all)
+            self.whole = Workspace(folders, self.show_all, local_rules=self.checks.local_rules)
 
     def text(self, content: str) -> Text:
         return Text(content, self.workspace.position_codec)
@@ -178,7 +179,9 @@ def editor() -> Editor:
 
     @server.command(EXPLAIN)
     async def explain(code: str) -> None:
-        await server.window_show_document_async(types.ShowDocumentParams(server.pages.uri(code)))
+        page = server.pages.uri(code)
+        if page is not None:
+            await server.window_show_document_async(types.ShowDocumentParams(page))
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:

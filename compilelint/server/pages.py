@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from compilelint import api
+from compilelint.errors import UsageProblem
 
 
 class Pages:
@@ -15,16 +16,23 @@ class Pages:
         self._folder = TemporaryDirectory(prefix="compilelint-")
         self._uris: dict[str, str] = {}
 
-    def uri(self, code: str) -> str:
-        """Where the page of a rule is. Raises ConfigError for what is no rule."""
+    def uri(self, code: str) -> str | None:
+        """Where the page of a rule is; None where the rule is not known here: one of another folder's settings."""
         if code not in self._uris:
+            text = self.text(code)
+            if not text:
+                return None
             page = Path(self._folder.name).resolve() / f"{code}.md"
-            page.write_text(self.text(code), encoding="utf-8")
+            page.write_text(text, encoding="utf-8")
             self._uris[code] = page.as_uri()
         return self._uris[code]
 
     def text(self, code: str) -> str:
-        return api.rule_page(api.find_rule(code))
+        """The page of a rule, empty where there is none."""
+        try:
+            return api.rule_page(api.find_rule(code))
+        except UsageProblem:
+            return ""
 
     def close(self) -> None:
         self._folder.cleanup()

@@ -25,7 +25,7 @@ def diagnostic(finding: Finding, text: Text, uri: str, pages: Pages) -> types.Di
         message=finding.message + (f"\n{finding.hint}" if finding.hint else ""),
         severity=SEVERITIES[finding.severity],
         code=finding.code,
-        code_description=types.CodeDescription(pages.uri(finding.code)),
+        code_description=types.CodeDescription(page) if (page := pages.uri(finding.code)) is not None else None,
         source="compilelint",
         tags=[types.DiagnosticTag.Unnecessary] if finding.name == "unused-suppression" else None,
         related_information=[
@@ -61,7 +61,7 @@ def hover(findings: list[Finding], text: Text, pages: Pages) -> types.Hover | No
     if not findings:
         return None
     parts = [_said(finding) for finding in findings]
-    parts += [pages.text(code) for code in dict.fromkeys(finding.code for finding in findings)]
+    parts += [page for code in dict.fromkeys(f.code for f in findings) if (page := pages.text(code))]
     return types.Hover(
         types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), text.range(findings[0])
     )

@@ -24,9 +24,10 @@ DELAY = 1.0  # seconds after the last save
 class Workspace:
     """The newest request wins: a scan that is under way is ended."""
 
-    def __init__(self, folders: Sequence[Path], show: Callable[[Found], None]) -> None:
+    def __init__(self, folders: Sequence[Path], show: Callable[[Found], None], *, local_rules: bool) -> None:
         self._folders = folders
         self._show = show
+        self._local_rules = local_rules
         self._process: BaseProcess | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -45,7 +46,9 @@ class Workspace:
         self.stop()
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
-        self._process = process = context.Process(target=scan, args=(theirs, self._folders), daemon=True)
+        self._process = process = context.Process(
+            target=scan, args=(theirs, self._folders, self._local_rules), daemon=True
+        )
         process.start()
         theirs.close()
         loop = asyncio.get_running_loop()
@@ -63,7 +66,7 @@ class Workspace:
             self._show(found)
 
 
-def scan(answer: Connection, folders: Sequence[Path]) -> None:
+def scan(answer: Connection, folders: Sequence[Path], local_rules: bool) -> None:
     """Checks the folders and sends what was found."""
     if hasattr(os, "nice"):
         os.nice(10)  # what is typed goes first
@@ -72,7 +75,8 @@ def scan(answer: Connection, folders: Sequence[Path]) -> None:
     for folder in folders:
         try:
             os.chdir(folder)  # where `compilelint check` is run, and finds what it knows
-            result = api.check([folder], replace(api.load_settings(folder), cache=api.cache_folder(), jobs=1))
+            settings = api.load_settings(folder, local_rules=local_rules)
+            result = api.check([folder], replace(settings, cache=api.cache_folder(), jobs=1))
         except (UsageProblem, OSError) as problem:
             problems.append(str(problem))
             continue

@@ -9,7 +9,11 @@ async function start(): Promise<void> {
   const server: ServerOptions = { command: settings.get("path", "compilelint"), args: ["server"] };
   const options: LanguageClientOptions = {
     documentSelector: [{ scheme: "file", language: "python" }],
-    initializationOptions: { workspace: settings.get("workspace"), debounce: settings.get("debounce") },
+    initializationOptions: {
+      workspace: settings.get("workspace"),
+      localRules: settings.get("localRules"),
+      debounce: settings.get("debounce"),
+    },
     synchronize: { fileEvents: workspace.createFileSystemWatcher("**/pyproject.toml") },
   };
   client = new LanguageClient("compilelint", "compilelint", server, options);
