@@ -381,6 +381,13 @@ def test_a_bracket_alone_is_not_copied_because_the_file_has_one_too() -> None:
     assert after.endswith("    if c:\n        h(\n            a, b\n        )\n")
 
 
+def test_an_argument_is_not_copied_because_the_file_has_such_a_line() -> None:
+    source = "def f():\n    g(\n        1,\n        a,\n    )\n    bad\n"
+    new = "if c:\n    h(\n        b(2),\n        a,\n    )"
+    after = rewrite(source, lambda rw: rw.replace_statement(statement(rw, "bad"), new))
+    assert after.endswith("    if c:\n        h(\n            b(2),\n            a,\n        )\n")
+
+
 def test_copied_lines_keep_their_indentation() -> None:
     source = "def f():\n    if c:\n        b = g(\n            x,\n        )\n"
     result = "def f():\n    if c:\n        b = h(g(\n            x,\n        ))\n"

@@ -7,6 +7,7 @@ libcst, not the file: libcst's positions cost a second for each one or two thous
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 import warnings
@@ -73,9 +74,14 @@ class CstFile:
         return width_of(self.text)
 
     @cached_property
-    def line_set(self) -> frozenset[str]:
-        """The indented lines of the text, to tell code that was copied from it."""
-        return frozenset(line for line in layout.split(self.text) if line[:1] in (" ", "\t"))
+    def lines_above(self) -> dict[str, set[str]]:
+        """The indented lines of the text, and what stands above each, to tell code that was copied from it."""
+        above: dict[str, set[str]] = {}
+        lines = layout.split(self.text)
+        for before, line in itertools.pairwise(lines):
+            if line[:1] in (" ", "\t"):
+                above.setdefault(line, set()).add(before.strip())
+        return above
 
     def unit_at(self, statement: ast.stmt) -> str:
         """One level of indentation as it is around a statement."""

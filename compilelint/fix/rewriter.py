@@ -549,13 +549,25 @@ class Rewriter:
         copied = False
         for n, line in enumerate(lines):
             if n in found.inner and line.strip():
-                if line.strip(")]}, \t"):  # closing brackets alone stand in many files
-                    copied = line in self.file.line_set or (copied and line.lstrip()[0] in ")]}")
+                closes = copied and line.lstrip()[0] in ")]}"
+                copied = closes or self._is_copied(line, lines[n - 1].strip(), within=copied)
             else:
                 copied = False
             keep = n in found.literal or copied or not line.strip() or (n == 0 and not first)
             out.append(line if keep else indent + line)
         return "\n".join(out)
+
+    def _is_copied(self, line: str, before: str, *, within: bool) -> bool:
+        """Whether a line inside brackets stands in the file too, behind what opens them; `within` copied lines, behind
+        the same line."""
+        for above in self.file.lines_above.get(line, ()):
+            pairs = zip(reversed(above), reversed(before), strict=False)
+            size = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(above), len(before)))
+            same = above[len(above) - size :]
+            opens = sum(map(same.count, "([{")) > sum(map(same.count, ")]}"))
+            if opens or (within and same == above):
+                return True
+        return False
 
     def _newlines(self, text: str, near: int) -> str:
         """Text with the newlines of the file's line at an offset."""
