@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Const, External, Value, tensor_of
 from compilelint.finding import Applicability
+from compilelint.source.walk import named
 from compilelint.twins import written_calls
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _only_masks(owner: ast.If | ast.IfExp, ctx: Context) -> bool:
         target = owner.body[0].targets[0] if isinstance(owner.body[0], ast.Assign) else None
     if not isinstance(target, ast.Name) or ctx.function is None:
         return False
-    uses = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and n.id == target.id]
+    uses = list(named(ctx.function, target.id))
     reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
     stores = len(uses) - len(reads)
     return bool(reads) and stores == (1 if isinstance(owner, ast.IfExp) else 2) and all(_is_mask(n, ctx) for n in reads)

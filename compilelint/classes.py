@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import External, Method, tensor_of
 from compilelint.finding import Applicability
+from compilelint.source.walk import named, nodes_of
 from compilelint.twins import host_twin, is_flat
 
 if TYPE_CHECKING:
@@ -50,12 +51,12 @@ def _picked_from(node: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDe
     """`x.shape[-1]` of indices into the last dimension of `x`: `x.argmax(-1)`, or the second of `x.topk(2)`."""
     paired = False
     if isinstance(node, ast.Name):
-        named = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]
-        target: ast.AST | None = next((n for n in named if isinstance(n.ctx, ast.Store)), None)
+        uses = named(function, node.id)
+        target: ast.AST | None = next((n for n in uses if isinstance(n.ctx, ast.Store)), None)
         made = ctx.parent(target) if target is not None else None
         if isinstance(made, ast.Tuple) and len(made.elts) == 2 and made.elts[1] is target:
             paired, target, made = True, made, ctx.parent(made)
-        if sum(isinstance(n.ctx, ast.Store) for n in named) != 1:
+        if sum(isinstance(n.ctx, ast.Store) for n in uses) != 1:
             return None
         if not isinstance(made, ast.Assign) or made.targets != [target]:
             return None
@@ -83,6 +84,6 @@ def _picked_from(node: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDe
     dimension = ast.unparse(given[0]) if given else "-1" if name in ("topk", "sort") else ""
     if not dimension.removeprefix("-").isdigit() or tensor_of(ctx.value(source)) is None:
         return None
-    stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    stores = [n for n in nodes_of(function, ast.Name) if isinstance(n.ctx, ast.Store)]
     changed = any(n.id == source.id and n.lineno >= call.lineno for n in stores)
     return None if changed else f"{source.id}.shape[{dimension}]"

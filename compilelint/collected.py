@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import Map, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import alike, used_after
+from compilelint.source.walk import named
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
@@ -97,7 +98,7 @@ def _filled_in(
             key = text
         case _:
             return None
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    uses = list(named(function, name))
     stores = [n for n in uses if not isinstance(n.ctx, ast.Load)]
     made = ctx.parent(stores[0]) if len(stores) == 1 else None
     if not isinstance(made, ast.Assign) or made.targets != stores or not _is_empty(made.value, key):

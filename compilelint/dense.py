@@ -18,6 +18,7 @@ from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import alike, is_host_number, names_in, target_names
+from compilelint.source.walk import named, nodes_of
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
@@ -522,7 +523,7 @@ def _loop_of(event: Event, ctx: Context) -> ast.For | None:
     node: ast.AST | None = event.statement
     match event.statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            for each in ast.walk(ctx.function) if ctx.function is not None else ():
+            for each in nodes_of(ctx.function, ast.AST) if ctx.function is not None else ():
                 if isinstance(each, ast.For) and isinstance(each.iter, ast.Name) and each.iter.id == name:
                     return each
     while node is not None and node is not ctx.function:
@@ -537,7 +538,7 @@ def _rounds(loop: ast.For, ctx: Context) -> Rounds | None:
     iterated = loop.iter
     made: ast.stmt | None = None
     if isinstance(iterated, ast.Name) and ctx.function is not None:
-        uses = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and n.id == iterated.id]
+        uses = list(named(ctx.function, iterated.id))
         stores = [n for n in uses if isinstance(n.ctx, ast.Store)]
         parent = ctx.parent(stores[0]) if len(stores) == 1 else None
         if len(uses) == 2 and isinstance(parent, ast.Assign) and len(parent.targets) == 1:
@@ -654,7 +655,7 @@ def _is_local(name: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bo
         return False
     made = [
         n.value
-        for n in ast.walk(function)
+        for n in nodes_of(function, ast.AST)
         if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in n.targets)
     ]
     return bool(made) and all(
@@ -681,13 +682,13 @@ def _used_after(name: str, loop: ast.For, function: ast.AST) -> bool:
     end = loop.end_lineno or loop.lineno
     stored = {
         n.lineno
-        for n in ast.walk(function)
+        for n in nodes_of(function, ast.AST)
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) and n.lineno > end
     }
     return (
         any(
             isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and n.lineno > end
-            for n in ast.walk(function)
+            for n in nodes_of(function, ast.AST)
         )
         and not stored
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
 from compilelint.idioms import alike, is_host_number, names_in
+from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -184,7 +185,7 @@ def _writes(method: str, args: Sequence[ast.expr], ctx: Context) -> bool:
 
 def _as_read(target: ast.Attribute, ctx: Context) -> ast.expr:
     """A read of the same attribute somewhere in the function, of which the engine knows the value."""
-    for node in ast.walk(ctx.function) if ctx.function is not None else ():
+    for node in nodes_of(ctx.function, ast.AST) if ctx.function is not None else ():
         match node:
             case ast.Attribute(attr=name, ctx=ast.Load()) if name == target.attr and alike(node.value, target.value):
                 return node

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.finding import Applicability
 from compilelint.idioms import on_host
+from compilelint.source.walk import named, nodes_of
 from compilelint.twins import argument, written_calls
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _from_callers(name: str, function: ast.FunctionDef | ast.AsyncFunctionDef, c
     """All that the function does with a parameter is to copy it back, and all calls copy a host tensor for it."""
     from compilelint.sdk import Fix
 
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    uses = list(named(function, name))
     backs = [call for use in uses if (call := _copies_back(use, ctx)) is not None]
     if len(backs) != len(uses):
         return None
@@ -116,7 +117,7 @@ def _made_for(passed: ast.expr, frame: Frame) -> ast.expr | None:
     made = frame.parent(stores[0]) if len(stores) == 1 else None
     if not isinstance(made, ast.Assign) or len(made.targets) != 1:
         return None
-    reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and n is not stores[0]]
+    reads = [n for n in named(function, name) if n is not stores[0]]
     if key is None:
         return made.value if len(reads) == 1 else None
     keys = [_key_of(frame.parent(read)) for read in reads]
@@ -140,14 +141,12 @@ def _copies_back(use: ast.Name, ctx: Context) -> ast.Call | None:
 
 
 def _stores(name: str, function: ast.AST) -> list[ast.Name]:
-    return [
-        n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-    ]
+    return [n for n in named(function, name) if not isinstance(n.ctx, ast.Load)]
 
 
 def _is_written(name: str, function: ast.AST) -> bool:
     """Whether a tensor is written into under its name."""
-    for node in ast.walk(function):
+    for node in nodes_of(function, ast.AST):
         match node:
             case ast.Subscript(value=ast.Name(id=found), ctx=ast.Store()) if found == name:
                 return True

@@ -23,6 +23,7 @@ from compilelint.engine.values import (
     on_device,
     tensor_of,
 )
+from compilelint.source.walk import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,17 +82,13 @@ def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
 def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool:
     """Whether a name stands behind a statement in its function; taken for granted where that is not known."""
     end = statement.end_lineno or statement.lineno
-    return function is None or any(
-        isinstance(n, ast.Name) and n.id == name and n.lineno > end for n in ast.walk(function)
-    )
+    return function is None or any(n.lineno > end for n in named(function, name))
 
 
 def used_outside(name: str, statement: ast.AST, function: ast.AST | None) -> bool:
     """Whether a name stands elsewhere in its function than in a statement; taken for granted as above."""
     inside = set(map(id, ast.walk(statement)))
-    return function is None or any(
-        isinstance(n, ast.Name) and n.id == name and id(n) not in inside for n in ast.walk(function)
-    )
+    return function is None or any(id(n) not in inside for n in named(function, name))
 
 
 def is_elif(owner: ast.If, ctx: Context) -> bool:

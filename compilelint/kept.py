@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
+from compilelint.source.walk import named, nodes_of
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call
@@ -35,7 +36,7 @@ def kept_as_tensor(event: Call, ctx: Context) -> Fix | None:
             return None
     if function is None or isinstance(function, ast.Lambda) or _outermost(node, ctx) is not statement.value:
         return None
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    uses = list(named(function, name))
     reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
     if not reads or len(uses) - len(reads) != 1:
         return None
@@ -143,17 +144,11 @@ def read_before(event: Call, ctx: Context) -> Fix | None:
 
 
 def _stores(name: str, function: ast.AST) -> int:
-    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
+    return sum(isinstance(n.ctx, ast.Store) for n in named(function, name))
 
 
 def _only_value(name: str, function: ast.AST) -> ast.expr | None:
     """What the only assignment to a name assigns."""
-    found = [
-        n.value
-        for n in ast.walk(function)
-        if isinstance(n, ast.Assign)
-        and len(n.targets) == 1
-        and isinstance(n.targets[0], ast.Name)
-        and n.targets[0].id == name
-    ]
-    return found[0] if len(found) == 1 and _stores(name, function) == 1 else None
+    stores = [n for n in named(function, name) if isinstance(n.ctx, ast.Store)]
+    assigns = nodes_of(function, ast.Assign) if len(stores) == 1 else ()
+    return next((n.value for n in assigns if n.targets == stores), None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import alike, masks
+from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call, Read
@@ -108,7 +109,7 @@ def _ignored(keep: str, target: str, ctx: Context) -> ast.expr | None:
     """The `K` of the only `keep = labels != K`, `K` an integer constant, `labels` not rebound behind it."""
     if ctx.function is None:
         return None
-    stores = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    stores = [n for n in nodes_of(ctx.function, ast.Name) if isinstance(n.ctx, ast.Store)]
     made = [ctx.parent(n) for n in stores if n.id == keep]
     match made:
         case [

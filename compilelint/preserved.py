@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import is_given, words
 from compilelint.engine.values import Const, External, Method, Namespace, Tensor, tensor_of
 from compilelint.idioms import is_host_number
+from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
     from compilelint.sdk import Context
@@ -140,7 +141,7 @@ RANDOM = frozenset(words("rand randn randint randperm rand_like randn_like berno
 
 def _hands_on(function: ast.AST, ctx: Context) -> bool:
     """Whether a function calls what may write into a tensor: anything but functions of torch and methods."""
-    for node in ast.walk(function):
+    for node in nodes_of(function, ast.AST):
         if isinstance(node, ast.Call):
             called = ctx.value(node.func)
             if not isinstance(called, External | Method):
@@ -150,7 +151,7 @@ def _hands_on(function: ast.AST, ctx: Context) -> bool:
 
 def writes_in_place(function: ast.AST, ctx: Context) -> bool:
     """Whether a function writes into tensors: then it matters which of them are one."""
-    for node in ast.walk(function):
+    for node in nodes_of(function, ast.AST):
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_") and not name.endswith("__"):
                 return True

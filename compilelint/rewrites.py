@@ -27,6 +27,7 @@ from compilelint.idioms import (
 )
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
+from compilelint.source.walk import named, nodes_of
 from compilelint.stopped import ask_every_few
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def _length(lower: ast.expr | None, upper: ast.expr | None, ctx: Context) -> ast
     if isinstance(upper, ast.Name) and ctx.function is not None:
         stores = [
             n
-            for n in ast.walk(ctx.function)
+            for n in nodes_of(ctx.function, ast.AST)
             if isinstance(n, ast.Assign) and any(isinstance(t, ast.Name) and t.id == upper.id for t in n.targets)
         ]
         upper = stores[0].value if len(stores) == 1 else None
@@ -323,7 +324,7 @@ def _is_only_checked(node: ast.expr, ctx: Context) -> bool:
     target = assigned.targets[0]
     if not isinstance(target, ast.Name):
         return False
-    uses = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
+    uses = [n for n in named(ctx.function, target.id) if n is not target]
     return bool(uses) and all(_raises(use, ctx) for use in uses)
 
 
@@ -782,13 +783,7 @@ def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
     arguments = function.args
     if any(a.arg == name for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
         return True
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and isinstance(node.ctx, ast.Store)
-        and node.lineno < owner.lineno
-        for node in ast.walk(function)
-    )
+    return any(isinstance(n.ctx, ast.Store) and n.lineno < owner.lineno for n in named(function, name))
 
 
 def _is_resized(name: str, line: int, ctx: Context) -> bool:
@@ -810,7 +805,7 @@ def _fails_backward(name: str, line: int, ctx: Context) -> bool:
 def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
     return [
         node.value
-        for node in (ast.walk(ctx.function) if ctx.function is not None else ())
+        for node in (nodes_of(ctx.function, ast.AST) if ctx.function is not None else ())
         if isinstance(node, ast.Assign) and node.lineno < line and name in target_names(node)
     ]
 

@@ -16,6 +16,7 @@ from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_detached, is_host_number, is_number, names_in
+from compilelint.source.walk import named
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -100,7 +101,7 @@ class Uses:
         function = self.ctx.function
         if function is None or isinstance(function, ast.Lambda):
             return False
-        uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+        uses = list(named(function, name))
         reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
         given = function.args
         bound = any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
@@ -311,7 +312,7 @@ def _both_take(uses: Uses, name: str, owner: ast.If) -> bool:
     function = uses.ctx.function
     if function is None:
         return False
-    found = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    found = list(named(function, name))
     reads = [n for n in found if isinstance(n.ctx, ast.Load)]
     inside = {id(n) for n in ast.walk(owner)}
     if not reads or len(found) - len(reads) != 2 or any(id(n) in inside for n in reads):

@@ -13,6 +13,7 @@ from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, Namespace, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_number, target_names, used_after
+from compilelint.source.walk import named, nodes_of
 from compilelint.unconditional import vanishes
 
 if TYPE_CHECKING:
@@ -127,12 +128,11 @@ def _times_used(name: str, loop: ast.AST) -> int:
 
 def over_the_mask(event: Event, ctx: Context) -> Fix | None:
     """The loop over as many rounds as a mask holds, where an event reads their number."""
-    for loop in ast.walk(ctx.function) if ctx.function is not None and not ctx.compiled else ():
-        if isinstance(loop, ast.For):
-            read = any(n is event.node for n in ast.walk(loop.iter))
-            names = {n.id for n in ast.walk(loop.iter) if isinstance(n, ast.Name)}
-            if read or (isinstance(event.statement, ast.Assign) and target_names(event.statement) & names):
-                return bound_by_shape(loop, ctx)
+    for loop in nodes_of(ctx.function, ast.For) if ctx.function is not None and not ctx.compiled else ():
+        read = any(n is event.node for n in ast.walk(loop.iter))
+        names = {n.id for n in ast.walk(loop.iter) if isinstance(n, ast.Name)}
+        if read or (isinstance(event.statement, ast.Assign) and target_names(event.statement) & names):
+            return bound_by_shape(loop, ctx)
     return None
 
 
@@ -179,7 +179,7 @@ def _counted(bound: ast.expr, ctx: Context) -> tuple[str | None, ast.stmt | None
     """The mask that a bound is the sum of, and the assignment that nothing else needs then."""
     made: ast.stmt | None = None
     if isinstance(bound, ast.Name) and ctx.function is not None:
-        uses = [n for n in ast.walk(ctx.function) if isinstance(n, ast.Name) and n.id == bound.id]
+        uses = list(named(ctx.function, bound.id))
         stores = [n for n in uses if isinstance(n.ctx, ast.Store)]
         parent = ctx.parent(stores[0]) if len(stores) == 1 else None
         if not isinstance(parent, ast.Assign) or parent.targets != stores or len(uses) != 2:

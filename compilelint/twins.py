@@ -12,6 +12,7 @@ from compilelint.breaks import words
 from compilelint.engine.values import External, Namespace, Seq, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_host_number, is_number, target_names
+from compilelint.source.walk import named, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +43,8 @@ def pass_the_list(event: Event, ctx: Context) -> Fix | None:
     if function is None or isinstance(function, ast.Lambda) or found is None:
         return None
     loop, (parameter, numbers) = found
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter]
-    over = [r for each in ast.walk(function) if isinstance(each, ast.For) and (r := _rows(each, ctx)) is not None]
+    uses = list(named(function, parameter))
+    over = [r for each in nodes_of(function, ast.For) if (r := _rows(each, ctx)) is not None]
     if sum(name == parameter for name, _ in over) != len(uses) or not _are_numbers(numbers, loop, ctx):
         return None
     if not _depends(event.node, numbers, loop):
@@ -109,7 +110,7 @@ def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFu
     from compilelint.sdk import Fix
 
     declared = next((a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.arg == parameter), None)
-    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter]
+    uses = list(named(function, parameter))
     reads = {}
     for use in uses:
         whole = ctx.parent(use)
@@ -159,7 +160,7 @@ def _read_of_list(node: ast.AST) -> tuple[ast.Name, str] | None:
 
 def is_flat(name: str, function: ast.AST, frame: Frame) -> bool:
     """Whether a list, as far as the function that has it tells, holds numbers and no lists."""
-    for node in ast.walk(function):
+    for node in nodes_of(function, ast.AST):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             value = frame.value(node)
             if isinstance(value, Seq):
@@ -208,7 +209,7 @@ def ask_the_list(event: Branch, ctx: Context) -> Fix | None:
         return None
 
     def build(rw: Rewriter) -> None:
-        taken = {n.id for n in ast.walk(ctx.function) if isinstance(n, ast.Name)} if ctx.function else set()
+        taken = {n.id for n in nodes_of(ctx.function, ast.Name)} if ctx.function else set()
         row = "row" if "row" not in taken else rw.fresh_name("row", within=ctx.function)
         for node, (how, each) in reduced.items():
             rw.replace(node, f"{how}({each.format(row=row)} for {row} in {twin})")
@@ -251,7 +252,7 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
 
 def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> str | None:
     """How many elements were counted: `counts = torch.bincount(batch)`, `batch.bincount()`, `one_hot(batch).sum(0)`."""
-    stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == counts]
+    stores = list(named(function, counts))
     made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
     if len(made) != 1 or not isinstance(made[0], ast.Assign) or len(made[0].targets) != 1:
         return None
@@ -274,7 +275,7 @@ def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx
             pass
         case _:
             return None
-    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == counted and not _is_load(n)]
+    stored = [n for n in named(function, counted) if not _is_load(n)]
     changed = any(n.lineno >= made[0].lineno for n in stored)
     if tensor_of(ctx.value(of)) is None or changed:
         return None
@@ -288,7 +289,7 @@ def _is_load(node: ast.Name) -> bool:
 def _are_ones(node: ast.expr, counted: str, function: ast.AST, ctx: Context) -> bool:
     """`torch.ones_like(batch)`, there or under the only name that was given to it."""
     if isinstance(node, ast.Name):
-        stores = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]
+        stores = list(named(function, node.id))
         made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
         return len(made) == 1 and isinstance(made[0], ast.Assign) and _are_ones(made[0].value, counted, function, ctx)
     match node:
@@ -326,9 +327,7 @@ def host_twin(name: str, frame: Frame, depth: int = 0) -> str | None:
     function = frame.function
     if function is None or isinstance(function, ast.Lambda) or depth > DEPTH:
         return None
-    stores = [
-        n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-    ]
+    stores = [n for n in named(function, name) if isinstance(n.ctx, ast.Store)]
     parameters = _parameters(function)
     if stores:
         made = frame.parent(stores[0])
@@ -374,7 +373,7 @@ def _copied_list(made: ast.expr, statement: ast.Assign, frame: Frame) -> str | N
 
 def _changed(name: str, function: ast.AST, line: int) -> bool:
     """Whether a list is changed or bound anew behind a line."""
-    for node in ast.walk(function):
+    for node in nodes_of(function, ast.AST):
         if getattr(node, "lineno", 0) < line:
             continue
         match node:

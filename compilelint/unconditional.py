@@ -13,6 +13,7 @@ from compilelint.breaks import words
 from compilelint.engine.values import Const, Device, External, Namespace, Tensor, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import alike, is_elif, is_number, names_in, target_names
+from compilelint.source.walk import named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -540,7 +541,7 @@ def _is_torch(node: ast.expr, ctx: Context) -> bool:
 
 
 def _uses(name: str, function: ast.AST) -> list[ast.Name]:
-    return [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    return list(named(function, name))
 
 
 def _in_loop(node: ast.AST, ctx: Context) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import Const, Scalar, Value, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import names_in, target_names, top_level
+from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call
@@ -157,7 +158,7 @@ def _reads(whole: ast.expr, local: set[str]) -> dict[str, ast.Name]:
 def _locals(function: ast.AST | None) -> set[str]:
     if function is None:
         return set()
-    return {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)} | target_names(function)
+    return {each.arg for each in nodes_of(function, ast.arg)} | target_names(function)
 
 
 def _is_outermost(function: ast.AST | None, ctx: Context) -> bool:

@@ -473,6 +473,14 @@ def test_bounds_are_counted() -> None:
 
 
 @pytest.mark.skipif(len(SAMPLE) < 40, reason="this Python comes without its library's source")
+def test_many_findings_in_one_function_are_told_soon(tmp_path: Path) -> None:
+    lines = [f"    if x.sum() > {i}:\n        y{i} = x.item()\n" for i in range(400)]
+    (tmp_path / "m.py").write_text("import torch\n\n\ndef f(x: torch.Tensor):\n" + "".join(lines), encoding="utf-8")
+    start = time.process_time()
+    assert len(api.check([tmp_path / "m.py"], SETTINGS).findings) == 800
+    assert time.process_time() - start < 8
+
+
 def test_nothing_is_left_to_the_collector() -> None:
     text = """
 import torch

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
 
 # fields that hold no node, or only what stands for an operator or a context
 LEAVES = frozenset(
@@ -48,3 +52,29 @@ def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
         for child in below:
             table[child] = node
     return table
+
+
+def nodes_of(function: ast.AST, kind: type[Node]) -> Sequence[Node]:
+    """The nodes of one kind among a function and all below it, as `ast.walk` gives them.
+
+    Remembered, as is `named`: it is asked for at each finding in a function."""
+    return _of_kind(function, kind)  # type: ignore[return-value, arg-type]
+
+
+def named(function: ast.AST, name: str) -> Sequence[ast.Name]:
+    """Where a function speaks of a name."""
+    return _names(function).get(name, ())
+
+
+@lru_cache(maxsize=64)
+def _of_kind(function: ast.AST, kind: type[ast.AST]) -> Sequence[ast.AST]:
+    nodes = ast.walk(function) if kind is ast.AST else _of_kind(function, ast.AST)
+    return tuple(node for node in nodes if isinstance(node, kind))
+
+
+@lru_cache(maxsize=32)
+def _names(function: ast.AST) -> dict[str, list[ast.Name]]:
+    found: dict[str, list[ast.Name]] = {}
+    for node in nodes_of(function, ast.Name):
+        found.setdefault(node.id, []).append(node)
+    return found
