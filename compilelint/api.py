@@ -81,18 +81,24 @@ FORMATS: tuple[Format, ...] = ("text", "concise", "json", "sarif", "github", "gi
 
 
 def check(
-    paths: Sequence[Path | str], settings: Settings | None = None, *, diff_base: str | None = None, fixes: bool = False
+    paths: Sequence[Path | str],
+    settings: Settings | None = None,
+    *,
+    diff_base: str | None = None,
+    fixes: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> CheckResult:
     """Checks files and folders. Nothing is imported from them or run. Raises UsageProblem for wrong settings.
 
     `diff_base`: only findings on lines that changed since that revision of git; raises UsageProblem where there is
-    none. `fixes`: the findings hold the edits of their fixes. Findings in the baseline of the settings are left out.
+    none. `fixes`: the findings hold the edits of their fixes. `progress` is told how many files are done, of how many.
+    Findings in the baseline of the settings are left out.
     With more than one job, call this from a main module that is guarded by `if __name__ == "__main__"`.
     """
     from compilelint import checking
 
     given = [Path(path) for path in paths]
-    return checking.check(given, settings or load_settings(), diff_base=diff_base, build_fixes=fixes)
+    return checking.check(given, settings or load_settings(), diff_base=diff_base, build_fixes=fixes, progress=progress)
 
 
 def write_baseline(paths: Sequence[Path | str], settings: Settings | None = None) -> tuple[CheckResult, Path, int]:

@@ -55,7 +55,12 @@ class CheckResult:
 
 
 def check(
-    paths: Sequence[Path], settings: Settings, *, diff_base: str | None = None, build_fixes: bool = False
+    paths: Sequence[Path],
+    settings: Settings,
+    *,
+    diff_base: str | None = None,
+    build_fixes: bool = False,
+    progress: runner.Progress | None = None,
 ) -> CheckResult:
     """Checks files and folders. Raises UsageProblem for wrong settings; all else is in the result.
 
@@ -66,7 +71,7 @@ def check(
     changed = changed_since(diff_base, Path.cwd()) if diff_base is not None else None
     selection = select_files(paths, settings)
     checked = [display_path(file) for file in selection.files]
-    outcome = findings_in(selection.files, settings, build_fixes=build_fixes)
+    outcome = findings_in(selection.files, settings, build_fixes=build_fixes, progress=progress)
     shown = [finding for finding in outcome.findings if finding.severity.rank >= settings.severity.rank]
     notices, known = [], 0
     if settings.baseline is not None:
@@ -157,12 +162,13 @@ def findings_in(
     *,
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
+    progress: runner.Progress | None = None,
 ) -> Outcome:
     """What the rules find in these files, without what is suppressed, sorted, with paths as they are shown.
 
     `texts` by shown path stand for what is on disk.
     """
-    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts)
+    outcome = runner.run(files, settings, build_fixes=build_fixes, texts=texts, progress=progress)
     outcome.findings = visible(outcome.findings, files, settings, texts)
     outcome.stats.files = len(files)
     return outcome

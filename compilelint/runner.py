@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -52,6 +52,7 @@ class Job:
 
 
 Part = tuple[Path, ...]
+Progress = Callable[[int, int], None]
 
 
 def run(
@@ -61,10 +62,12 @@ def run(
     build_fixes: bool = False,
     texts: Mapping[str, str] | None = None,
     parsed: Parsed | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """The findings in the given files and in those of the project that they reach: one a site, the gravest, sorted.
 
-    `parsed`: the modules that earlier runs imported, which get those of this one.
+    `parsed`: the modules that earlier runs imported, which get those of this one. `progress` is told how many files
+    are done, of how many.
     """
     layout = Layout.of(paths)
     job = Job(
@@ -82,7 +85,10 @@ def run(
     missing = [part for part in parts if part not in found]
     made: dict[Part, Outcome] = {}
     try:
-        made.update(_outcomes(missing, job))
+        for part, outcome in _outcomes(missing, job):
+            made[part] = outcome
+            if progress is not None:
+                progress(sum(map(len, found)) + sum(map(len, made)), len(paths))
     finally:  # what a run got done before it was interrupted counts the next time
         if cache is not None:
             cache.put(made)

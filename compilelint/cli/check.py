@@ -112,7 +112,8 @@ def check(
         return settle(paths or (Path(),), settings, quiet=quiet)
     else:
         fixes = output_format == "sarif"
-        result = api.check(paths or (Path(),), settings, diff_base=diff_base, fixes=fixes)
+        with console.Bar() as bar:
+            result = api.check(paths or (Path(),), settings, diff_base=diff_base, fixes=fixes, progress=bar)
     _tell_problems(result, quiet=quiet)
     if not quiet and not result.files and not result.problems and not from_stdin:
         console.warn("no Python files found under the given paths")

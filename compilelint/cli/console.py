@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from typing import Any, TextIO
 
 import click
@@ -60,6 +61,40 @@ def progress(text: str) -> None:
     """What is under way, for those who wait at a terminal."""
     if sys.stderr.isatty():
         note(f"{text} ...")
+
+
+class Bar:
+    """How far a long run has come, on stderr; nothing where that is no terminal, or for a run of a moment."""
+
+    MOMENT = 1.0  # seconds
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._shown: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __call__(self, done: int, of: int) -> None:
+        if self._shown is None and sys.stderr.isatty() and time.monotonic() - self._started > self.MOMENT:
+            self._shown = _bar(of)
+        if self._shown is not None:
+            self._shown.update(self._shown.task_ids[0], completed=done)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.stop()
+
+
+def _bar(total: int) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), "files", TimeRemainingColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task("", total=total)
+    bar.start()
+    return bar
 
 
 def _tell(label: str, color: str, text: str) -> None:

@@ -36,6 +36,7 @@ from compilelint.models import nn, operators, tensors
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
 MAX_STATEMENTS = 40_000
+NAMES = 100  # to copy and join so many costs as much as a statement
 
 
 class Run(Expressions):
@@ -99,6 +100,7 @@ class Run(Expressions):
         before = self.env
         if before is None:
             return
+        self.budget -= len(before) // NAMES  # which each side gets of its own
         gates = self.gates
         ends: list[Env | None] = []
         left: list[frozenset[str]] = []
