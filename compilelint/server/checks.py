@@ -110,18 +110,18 @@ class Checks:
         await asyncio.sleep(delay)
         text = document.text
         try:
-            findings = await self._findings(document, build_fixes=False)
-        except UsageProblem as problem:
-            self.tell(str(problem))
-            findings = []
+            try:
+                findings = await self._findings(document, build_fixes=False)
+            except UsageProblem as problem:
+                self.tell(str(problem))
+                findings = []
+            if [finding.code for finding in findings] == [UNREADABLE] and document.checked is not None:
+                before = [finding for finding in document.findings if finding.code != UNREADABLE]
+                findings += moved(before, document.checked.lines, text.lines)
+            document.checked, document.findings = text, findings
+            self.show(document)
         except Exception as error:  # noqa: BLE001  # told; the other documents go on
             self.tell(f"{document.path}: internal error: {type(error).__name__}: {error}")
-            return
-        if [finding.code for finding in findings] == [UNREADABLE] and document.checked is not None:
-            before = [finding for finding in document.findings if finding.code != UNREADABLE]
-            findings += moved(before, document.checked.lines, text.lines)
-        document.checked, document.findings = text, findings
-        self.show(document)
 
     async def _build(self, document: Document) -> list[Finding]:
         return await self._findings(document, build_fixes=True)
