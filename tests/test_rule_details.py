@@ -138,7 +138,7 @@ def test_a_function_for_two_kinds_is_judged_by_neither(code: str, tmp_path: Path
 
 # what no fixture shows, since it needs a compiler, or a call of the function in its file
 FIXED_IN_OTHER_TESTS = (
-    "x = 1  # compilelint: ignore[CL101]\n",
+    b"x = 1  # compilelint: ignore[CL101]\n",
     b"""import torch
 from torch.utils.cpp_extension import load_inline
 
