@@ -6,7 +6,7 @@ Importing it is quick; what a call needs is imported by the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -131,6 +131,13 @@ def clean() -> int:
     from compilelint import cache
 
     return cache.clean(cache.folder())
+
+
+def watch(paths: Sequence[Path | str]) -> Iterator[None]:
+    """Yields at once, then each time that files below the paths changed. Raises UsageProblem without watchfiles."""
+    from compilelint import watching
+
+    return watching.rounds([Path(path) for path in paths])
 
 
 def check_source(data: bytes, path: Path | str, settings: Settings | None = None) -> CheckResult:

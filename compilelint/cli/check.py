@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import click
 
 from compilelint.cli import console
 from compilelint.cli.options import paths_argument, selection_options, settings_from
+from compilelint.errors import UsageProblem
 
 
 @click.command()
@@ -63,6 +65,7 @@ from compilelint.cli.options import paths_argument, selection_options, settings_
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
+@click.option("--watch", is_flag=True, help="Check again each time that files change, until interrupted.")
 def check(
     paths: tuple[Path, ...],
     output_format: Any,
@@ -75,6 +78,7 @@ def check(
     runs: tuple[Path, ...],
     exit_zero: bool,
     no_cache: bool,
+    watch: bool,
     **options: Any,
 ) -> int:
     """Find graph breaks and hidden syncs in files and folders (the current folder by default; `-` is stdin).
@@ -84,6 +88,10 @@ def check(
     """
     from compilelint import api
 
+    if watch:
+        if explain_value or write_baseline or add_ignores or stdin_filename or Path("-") in paths:
+            raise click.UsageError("--watch is for checks of files alone")
+        return _watched(paths or (Path(),))
     if explain_value is not None:
         if statistics or output_format not in ("text", "json") or stdin_filename or Path("-") in paths:
             raise click.UsageError("--explain-value goes with --output-format text or json, and reads files alone")
@@ -133,6 +141,22 @@ def check(
     if result.errors:
         console.error("findings may be missing because of the internal errors above; please report them")
     return 0 if exit_zero and not result.failed else result.exit_code
+
+
+def _watched(paths: tuple[Path, ...]) -> int:
+    """Runs the same command, but for --watch, in each round; the exit code of the last."""
+    from compilelint import api
+
+    context = click.get_current_context()
+    code = 0
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in api.watch(paths):
+            try:
+                code = context.invoke(check, **{**context.params, "watch": False})
+            except UsageProblem as problem:  # half of an edit, perhaps
+                code = console.fail(problem)
+            console.progress("waiting for changes (Ctrl-C ends)")
+    return code
 
 
 def _tell_problems(result: Any, *, quiet: bool) -> None:
