@@ -112,7 +112,7 @@ def lines_of(tree: Path) -> int:
 
 
 def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[str, object]:
-    lines = {name: lines_of(site / name) for name in TREES}
+    lines = {name: lines_of(site / name) for name in TREES if (site / name).is_dir()}
     rows: list[dict[str, object]] = []
 
     def note(tree: str, tool: str, what: str, cost: Cost) -> None:
@@ -124,7 +124,7 @@ def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[st
             flush=True,
         )
 
-    trees = sorted(TREES, key=lambda name: name != SAMPLE)
+    trees = sorted(lines, key=lambda name: name != SAMPLE)
     for tree in trees:
         edited = EDITED.get(tree)
         for what, cost in of_compilelint(site / tree, site / edited if edited else None, rounds).items():
@@ -142,7 +142,7 @@ def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[st
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "versions": {"compilelint": metadata.version("compilelint"), **_versions(peers)},
-        "trees": {name: {"version": TREES[name], "lines": lines[name]} for name in TREES},
+        "trees": {name: {"version": TREES[name], "lines": lines[name]} for name in lines},
         "rows": rows,
         "version_ms": 1000 * version.wall,
         "python_ms": 1000 * nothing.wall,

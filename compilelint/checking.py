@@ -15,7 +15,7 @@ from compilelint import baseline, registry, runner, suppress
 from compilelint.changed import changed_since
 from compilelint.config import Settings
 from compilelint.errors import did_you_mean
-from compilelint.finding import Finding, Severity, Stats
+from compilelint.finding import TOO_LONG, Finding, Severity, Stats
 from compilelint.outcome import Outcome
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
 from compilelint.source.installed import followed
@@ -90,11 +90,18 @@ def check(
         problems=selection.problems,
         notices=selection.notices
         + notices
+        + _cut_short(outcome.stats)
         + _roots_that_are_none(selection.files, settings.roots)
         + not_installed(settings),
         checked=checked,
         known=known,
     )
+
+
+def _cut_short(stats: Stats) -> list[str]:
+    """A line for each function that is too long to be followed to its end."""
+    cut = sorted(bound.removeprefix(TOO_LONG) for bound in stats.bounds if bound.startswith(TOO_LONG))
+    return [f"{name} is too long to be followed to its end: findings may be missing there" for name in cut]
 
 
 def _roots_that_are_none(files: Sequence[Path], roots: Sequence[str]) -> list[str]:

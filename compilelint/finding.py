@@ -159,6 +159,9 @@ def _gravest_first(finding: Finding) -> tuple[object, ...]:
     )
 
 
+TOO_LONG = "statements of "  # begins the name of a bound: then comes the function that is not followed to its end
+
+
 @dataclass(slots=True)
 class Stats:
     """What a run did: files read, parts that the cache knew, bounds hit (bound → times), for `--verbose`."""

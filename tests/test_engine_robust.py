@@ -481,6 +481,17 @@ def test_many_findings_in_one_function_are_told_soon(tmp_path: Path) -> None:
     assert time.process_time() - start < 8
 
 
+@pytest.mark.parametrize("line", ["    x{0} = x + {0}\n", "    if x.sum() > {0}:\n        y{0} = x.item()\n"])
+def test_a_function_without_end_is_cut_short_and_noted(line: str, tmp_path: Path) -> None:
+    lines = "".join(line.format(number) for number in range(4000))
+    (tmp_path / "m.py").write_text(f"import torch\ndef f(x: torch.Tensor):\n{lines}", encoding="utf-8")
+    start = time.process_time()
+    result = api.check([tmp_path / "m.py"], replace(SETTINGS, select=("CL502",)))
+    assert time.process_time() - start < 20
+    told = ["m:f is too long to be followed to its end: findings may be missing there"]
+    assert result.notices == (told if "if" in line else [])
+
+
 def test_nothing_is_left_to_the_collector() -> None:
     text = """
 import torch

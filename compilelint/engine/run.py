@@ -31,6 +31,7 @@ from compilelint.engine.values import (
     join_all,
     tensor_of,
 )
+from compilelint.finding import TOO_LONG
 from compilelint.models import nn, operators, tensors
 
 MAX_PASSES = 3
@@ -85,7 +86,7 @@ class Run(Expressions):
             self.statement = statement
             self.budget -= 1
             if self.budget < 0:
-                self.engine.hit("statements of a function")
+                self.engine.hit(f"{TOO_LONG}{self.summary.name}")
                 self.last_env, self.env = self.env, None
                 break
             handler = _STATEMENTS.get(type(statement))
