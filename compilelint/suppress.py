@@ -106,6 +106,16 @@ def _code(word: str) -> str:
     return found if found is not None and _CODE.fullmatch(found) else word
 
 
+def _concerns(text: str, findings: Sequence[Finding]) -> bool:
+    """Whether a comment of ours may be in a text, or one for other linters that names what was found."""
+    if "compilelint:" in text.lower():
+        return True
+    if not findings:
+        return False
+    named = {code for match in _NOQA.finditer(text) for code in re.split(r"[\s,]+", match["codes"].upper())}
+    return any(finding.code in named for finding in findings)
+
+
 def apply(
     findings: Sequence[Finding],
     text: str,
@@ -119,7 +129,7 @@ def apply(
 
     `ran` are the codes of the rules that ran, `known` all codes: what suppresses a rule that did not run is not unused.
     """
-    if "compilelint:" not in text.lower() and "noqa" not in text.lower():
+    if not _concerns(text, findings):
         return list(findings)
     comments = read_comments(text)
     if not comments.by_line:

@@ -159,3 +159,10 @@ def test_what_has_no_effect_is_taken_out(before: str, after: str) -> None:
 def test_what_can_not_be_read_is_left() -> None:
     (note,) = apply([], "x = 1  # compilelint: ignore[]\n", "m.py", ran=KNOWN, known=KNOWN)
     assert note.fix is None
+
+
+@pytest.mark.parametrize("found", [[], [finding(1)]])
+def test_comments_for_other_linters_alone_are_not_read(found: list[Finding], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compilelint.suppress.read_comments", None)
+    text = "import x  # noqa: F401, E402\nimport y  # noqa\n"
+    assert apply(found, text, "m.py", ran=KNOWN, known=KNOWN) == found
