@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Map, tensor_of
 from compilelint.finding import Applicability
-from compilelint.idioms import alike, used_after
+from compilelint.flow import used_after
+from compilelint.idioms import alike
 from compilelint.source.walk import named
 
 if TYPE_CHECKING:

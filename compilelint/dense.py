@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, tensor_of
 from compilelint.finding import Applicability
+from compilelint.flow import used_after
 from compilelint.idioms import alike, is_host_number, names_in, target_names
 from compilelint.source.walk import named, nodes_of
 
@@ -439,7 +440,7 @@ def _in_loop(event: Event, ctx: Context) -> Callable[[Rewriter], None] | None:
     if read is None or not _is_local(read[0].put_into, function):
         return None
     body, whole, new = read
-    if any(_used_after(name, loop, function) for name in {*body.bound, *target_names(loop.target)}):
+    if any(used_after(name, loop, function) for name in {*body.bound, *target_names(loop.target)}):
         return None
 
     def write(rw: Rewriter) -> None:
@@ -467,7 +468,7 @@ def _straight(event: Event, ctx: Context) -> Callable[[Rewriter], None] | None:
         if read is None:
             continue
         body, whole, new = read
-        if any(_used_after(name, statements[-1], ctx.function) for name in body.bound):
+        if any(used_after(name, statements[-1], ctx.function) for name in body.bound):
             return None
 
         return _replacing(statements, body, whole, new, ctx)
@@ -675,20 +676,4 @@ def _makes(name: str) -> bool:
         "clone",
         "ones_like",
         "full",
-    )
-
-
-def _used_after(name: str, loop: ast.For, function: ast.AST) -> bool:
-    end = loop.end_lineno or loop.lineno
-    stored = {
-        n.lineno
-        for n in nodes_of(function, ast.AST)
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) and n.lineno > end
-    }
-    return (
-        any(
-            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) and n.lineno > end
-            for n in nodes_of(function, ast.AST)
-        )
-        and not stored
     )

@@ -79,12 +79,6 @@ def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
     return node if isinstance(node, ast.stmt) and parent is not None else None
 
 
-def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool:
-    """Whether a name stands behind a statement in its function; taken for granted where that is not known."""
-    end = statement.end_lineno or statement.lineno
-    return function is None or any(n.lineno > end for n in named(function, name))
-
-
 def used_outside(name: str, statement: ast.AST, function: ast.AST | None) -> bool:
     """Whether a name stands elsewhere in its function than in a statement; taken for granted as above."""
     inside = set(map(id, ast.walk(statement)))

@@ -14,6 +14,7 @@ from compilelint.conditional import cond_instead
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import Const, External, Namespace, Scalar, Value, options, tensor_of, without_none
 from compilelint.finding import Applicability
+from compilelint.flow import used_after
 from compilelint.guarded import guarded
 from compilelint.idioms import (
     alike,
@@ -22,7 +23,6 @@ from compilelint.idioms import (
     is_tried,
     names_in,
     target_names,
-    used_after,
     used_outside,
 )
 from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place

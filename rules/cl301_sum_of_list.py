@@ -254,7 +254,8 @@ def reduction(node: ast.expr, each: Each, named: dict[str, ast.expr], ctx: Conte
     if applied is None or is_short(ctx.value(each.source)):
         return None
     name, operand, order = applied
-    if name in ("norm", "linalg.norm", "linalg.vector_norm") and order in (None, 2) and is_float(operand, each, ctx):
+    orders = (None,) if name == "linalg.norm" else (None, 2)  # of a matrix its 2-norm is the spectral one
+    if name in ("norm", "linalg.norm", "linalg.vector_norm") and order in orders and is_float(operand, each, ctx):
         return Reduced("norm", operand)
     if order is not None:
         return None

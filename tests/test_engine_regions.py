@@ -902,3 +902,26 @@ def test_a_dict_is_asked_for_what_may_be_absent() -> None:
     for read, count in (('.get("aux")', 0), ('["aux"]', 1)):
         found = api.check_source(text.format(read).encode(), "m.py", Settings(select=("CL101",))).findings
         assert len(found) == count
+
+
+def test_an_estimator_with_a_forward_is_no_module(tmp_path: Path) -> None:
+    text = """\
+import torch
+from sklearn.base import BaseEstimator
+from zoo import Backbone
+
+
+class Net(BaseEstimator):
+    def forward(self, x: torch.Tensor):
+        print(x.shape)
+        return x
+
+
+class Head(Backbone):
+    def forward(self, x: torch.Tensor):
+        print(x.shape)
+        return x
+"""
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    found = api.check([tmp_path], api.load_settings(isolated=True)).findings
+    assert [(finding.code, finding.span.line) for finding in found] == [("CL110", 14)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -61,6 +62,8 @@ MAX_CLOSURE_CONTEXTS = 40  # the same for nested functions, over all calls of th
 MAX_RECURSION = 3  # times that one function may stand on the stack of calls
 MAX_CALL_DEPTH = 14  # nested interpretation of calls
 MAX_FOLLOWED = 2000  # contexts of functions in installed packages
+# packages whose classes are no modules of torch, whatever a class that inherits from them calls its methods
+PLAIN = sys.stdlib_module_names | {"numpy", "pandas", "scipy", "sklearn", "pydantic", "typing_extensions"}
 # decorators that make machine code of a function, which Dynamo can't look into
 COMPILES_APART = frozenset(
     ("numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cupy.fuse")
@@ -182,7 +185,7 @@ class Engine:
 
     def _outside_bases(self, info: ClassInfo) -> tuple[str, ...]:
         names = [b for b in self.mro(info) if isinstance(b, str)]
-        foreign = [n for n in names if n not in ("object", "abc.ABC", "typing.Generic", "typing.Protocol")]
+        foreign = [n for n in names if n != "object" and n.partition(".")[0] not in PLAIN]
         if (
             foreign
             and "torch.nn.Module" not in names
