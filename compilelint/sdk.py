@@ -92,6 +92,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.finite import ask_all, check_all_first, is_asked_of_all
+from compilelint.flow import used_after
 from compilelint.hoisted import ask_once, copy_once, seed_before_call, trace_autograd, traces_autograd
 from compilelint.hosted import take_from_host
 from compilelint.idioms import (
@@ -272,6 +273,7 @@ __all__ = [
     "top_level",
     "trace_autograd",
     "traces_autograd",
+    "used_after",
     "used_outside",
     "walk",
     "without_none",

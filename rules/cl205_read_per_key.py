@@ -51,6 +51,7 @@ from compilelint.sdk import (
     read_kind,
     stack_items,
     tensor_of,
+    used_after,
 )
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ def read_first(event: Event, ctx: Context) -> Fix | None:
     uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
     if not isinstance(ctx.value(held), Map) or event.node not in reads or len(uses) != len(reads):
         return None
+    if isinstance(around, ast.For) and used_after(name, around, ctx.function):
+        return None  # it would be a number there too
 
     def build(rw: Rewriter) -> None:
         rw.replace(held, f"{rw.name_for('compilelint.ops.to_host')}({rw.code(held)})")

@@ -300,3 +300,26 @@ def test_a_host_tensor_is_passed_as_it_is(tmp_path: Path) -> None:
         CALLED.replace("torch.tensor([3, 2])", "x.sum(-1).int()[:, 0]"),
     ):
         assert ".cpu()" in both(tmp_path / "m.py", code)[2]
+
+
+CARRIED = """\
+import torch
+
+
+def train(steps: int, losses: dict[str, torch.Tensor]) -> float:
+    out, last = {}, 0.0
+    v = None
+    for step in range(steps):
+        if v is not None:
+            last += v.mean().item() if isinstance(v, torch.Tensor) else 100.0
+        for k, v in losses.items():
+            out[k] = v.item()
+    return last
+"""
+
+
+def test_what_the_next_round_reads_stays_a_tensor(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(CARRIED, encoding="utf-8")
+    api.fix([path], api.load_settings(isolated=True, overrides={"unsafe_fixes": True}), apply=True)
+    assert path.read_text(encoding="utf-8") == CARRIED
