@@ -788,11 +788,21 @@ def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
 
 def _is_resized(name: str, line: int, ctx: Context) -> bool:
     """Whether what is assigned to a name before a line is something else than tensors computed element by element."""
-    return any(
-        not _elementwise(value, ctx) or any(_is_resized(n, value.lineno, ctx) for n in names_in(value))
-        for value in _assigned(name, line, ctx)
-        if (tensor := tensor_of(ctx.value(value))) is None or tensor.rank != 0
-    )
+    asked: dict[str, int] = {}  # what stands before a line stands before a later one, too
+    left = [(name, line)]
+    while left:
+        name, line = left.pop()
+        if asked.get(name, 0) >= line:
+            continue
+        asked[name] = line
+        for value in _assigned(name, line, ctx):
+            tensor = tensor_of(ctx.value(value))
+            if tensor is not None and tensor.rank == 0:
+                continue
+            if not _elementwise(value, ctx):
+                return True
+            left += [(each, value.lineno) for each in names_in(value)]
+    return False
 
 
 def _fails_backward(name: str, line: int, ctx: Context) -> bool:

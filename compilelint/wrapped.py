@@ -46,7 +46,7 @@ def wrap_extension(event: Call, ctx: Context) -> Fix | None:
 
     def build(rw: Rewriter) -> None:
         body = f"return {rw.code(call.func)}({', '.join(parameters)})"
-        name = _operator(rw, top, f"{owner}_{attr}", parameters, known, body, ctx)
+        name = _operator(rw, top, f"{owner}_{attr}", parameters, known, body)
         rw.replace(call, f"{name}({', '.join(rw.code(a) for a in args)})")
 
     why = f"taken to be a new tensor like argument {types.index('Tensor')}, with no argument written to and no gradient"
@@ -81,7 +81,7 @@ def wrap_around(event: Call, ctx: Context) -> Fix | None:
             stem = "foreign"
         code = rw.code(whole)
         body = code if event.discarded else f"return {code}"
-        name = _operator(rw, top, f"{stem}_operator", names, known, body, ctx, returns=not event.discarded)
+        name = _operator(rw, top, f"{stem}_operator", names, known, body, returns=not event.discarded)
         rw.replace(whole, f"{name}({', '.join(names)})")
 
     like = names[known.index("Tensor")]
@@ -100,13 +100,12 @@ def _operator(
     names: Sequence[str],
     types: Sequence[str],
     body: str,
-    ctx: Context,
     *,
     returns: bool = True,
 ) -> str:
     """Writes the operator above a statement of the module, and gives its name."""
     tensor, custom_op = rw.name_for("torch.Tensor", at=top), rw.name_for("torch.library.custom_op", at=top)
-    name = rw.fresh_name(wanted, within=ctx.function)
+    name = rw.fresh_name(wanted)
     stem = rw.file.path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     space = "".join(c if c.isalnum() else "_" for c in stem)
     pairs = zip(names, types, strict=True)

@@ -563,3 +563,15 @@ def test_folders_without_an_init_are_packages(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("call", ["randint(high=3, size=(2,))", "full(size=(2,), fill_value=1)", "randint()", "full()"])
 def test_factories_by_keyword(call: str) -> None:
     assert not analyse_text(f"import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.{call}\n").errors
+
+
+def test_names_that_hang_together_cost_no_more_than_their_number(tmp_path: Path) -> None:
+    body = "".join(
+        f"    if x.sum() > {i}:\n        {'abc'[i % 3]} = {'abc'[(i + 1) % 3]} + {i}\n        x = a + b + c\n"
+        for i in range(26)
+    )
+    text = f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    a = b = c = x\n{body}    return x\n"
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    started = time.process_time()
+    assert api.check([tmp_path], api.load_settings(isolated=True)).findings
+    assert time.process_time() - started < 20  # it took minutes

@@ -120,3 +120,34 @@ def test_a_function_of_numba_is_wrapped_with_what_makes_a_tensor_of_it(tmp_path:
     assert "    return torch.from_numpy(clipped(x.numpy(), 1.0))\n" in text
     assert text.endswith("    return 2 * clipped_operator(x)\n")
     assert "@clipped_operator.register_fake" in text
+
+
+TWO = """\
+import ctypes
+
+import torch
+
+LIBC = ctypes.CDLL(None)
+
+
+@torch.compile
+def cleared(x: torch.Tensor) -> torch.Tensor:
+    LIBC.memset(x.data_ptr(), 0, 4)
+    return x
+
+
+@torch.compile
+def filled(x: torch.Tensor, n: int) -> torch.Tensor:
+    LIBC.memset(x.data_ptr(), n, 4)
+    return x
+"""
+
+
+def test_operators_of_one_file_have_names_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(TWO, encoding="utf-8")
+    settings = api.load_settings(isolated=True, overrides={"unsafe_fixes": True, "select": ("CL501",)})
+    api.fix([path], settings, apply=True)
+    text = path.read_text(encoding="utf-8")
+    assert "    memset_operator(x)\n" in text and "    memset_operator_2(x, n)\n" in text
+    assert text.count("::memset_operator") == 2 and text.count('::memset_operator_2"') == 1
