@@ -21,8 +21,8 @@ SUFFIX = ".ipynb"
 PAGE = "\f\n"
 _PAGES = re.compile(r"^\f\n", re.MULTILINE)
 _SPACE = re.compile(r"[ \t\r\n]*")
-_MAGIC = re.compile(r"[ \t]*(?:[\w.,\[\] \t]+=[ \t]*)?(?P<magic>[%!].*)")
-_HELP = re.compile(r"[ \t]*(?P<magic>\?{1,2}[%\w].*|%{0,2}[A-Za-z_][\w.*]*\?{1,2}[ \t]*)")
+_MAGIC = re.compile(r"[ \t]*(?:(?:[\w., \t]|\[[^\]]*\])+=[ \t]*)?(?P<magic>[%!].*)")
+_HELP = re.compile(r"[ \t]*(?P<magic>\?{1,2}(?:[%\w].*)?|%{0,2}[*A-Za-z_][\w.*]*\?{1,2}[ \t]*)")
 _PYTHON_CELLS = frozenset({"capture", "debug", "prun", "time", "timeit"})  # `%%time`: the rest of the cell is Python
 
 
@@ -171,7 +171,13 @@ def _page(source: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     lines = source.split("\n")
     masked = []
     first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    goes_on = False  # a magic, on the next line: for IPython, a backslash in it is its own
     for number, line in enumerate(lines):
+        if goes_on:
+            goes_on = line.endswith("\\")
+            lines[number] = f"#{line[1:]}" if line else line
+            masked.append((lines[number], line))
+            continue
         if number == first and line.startswith("%%"):
             if line[2:].split(maxsplit=1)[:1] not in [[name] for name in _PYTHON_CELLS]:
                 return None
@@ -179,6 +185,7 @@ def _page(source: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
             continue
         lines[number] = _mask(line)
         masked.append((lines[number], line))
+        goes_on = line.endswith("\\")
     if any(lines.count(new) != [each for each, _ in masked].count(new) for new, _ in masked):
         return None  # it looks like what another line was masked to
     return "\n".join(lines), tuple(masked)
