@@ -206,3 +206,18 @@ def test_no_program(kind: str, name: str, problem: str) -> None:
 def test_a_module_that_is_not_there() -> None:
     done = trace("-m", "no_such_module")
     assert done.returncode == 1 and "No module named no_such_module" in done.stderr
+
+
+@pytest.mark.parametrize("last", ["64", "os.sysconf('SC_OPEN_MAX')"])
+def test_a_program_that_closes_descriptors_is_traced_all_the_same(last: str) -> None:
+    """As daemons do; what it opens then is its own."""
+    write(
+        f"import os\nos.closerange(3, {last})\n"
+        "files = [open(f'out{n}', 'w') for n in range(40)]\n"
+        "import torch\nprint(torch.ones(3).sum().item())\n"
+        "[file.close() for file in files]\nprint(sum(os.path.getsize(f'out{n}') for n in range(40)))\n"
+    )
+    done = trace("--output-format", "json", "-o", "report.json", "main.py")
+    assert (done.returncode, done.stdout) == (0, "3.0\n0\n")
+    report = json.loads(Path("report.json").read_text(encoding="utf-8"))
+    assert report["complete"] and report["lines"]["executed"]["main.py"] == [1, 2, 3, 4, 5, 6, 7]

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ class Journal:
     """Written by one process: a forked child's copy is shut."""
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self._path = os.path.abspath(path)
+        self._file = _opened(self._path)
         self._events: dict[tuple[object, ...], Event] = {}
         self._written: dict[tuple[object, ...], tuple[int, float]] = {}
         self._lines: set[tuple[str, str, int]] = set()
@@ -86,7 +88,28 @@ class Journal:
 
     def _write(self, data: dict[str, Any]) -> None:
         if not self._ended and os.getpid() == self._pid:
-            os.write(self._file, (json.dumps(data) + "\n").encode())
+            line = (json.dumps(data) + "\n").encode()
+            try:
+                os.write(self._file, line)
+            except OSError:  # the program closes what it did not open, as daemons do
+                with suppress(OSError):
+                    self._file = _opened(self._path)
+                    os.write(self._file, line)
+
+
+def _opened(path: str) -> int:
+    """A descriptor of a high number: programs that close low ones miss it, and what they open never takes its place."""
+    low = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        import fcntl
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, max(3, min(most, 1024) // 2))
+    except (ImportError, OSError, ValueError):
+        return low
+    os.close(low)
+    return high
 
 
 def read(path: Path) -> Record:
