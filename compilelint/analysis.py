@@ -180,7 +180,7 @@ class Analyser:
             line = info.node.lineno if info is not None else 1
             self._failed(module, line, info.qualname if info is not None else "<module>", "", error)
 
-    def _failed(self, module: Module, line: int, function: str, rule: str, error: Exception) -> None:
+    def _failed(self, module: Module, line: int, function: str, rule: str, error: BaseException) -> None:
         message = f"{type(error).__name__}: {error}"
         self.result.errors.append(
             InternalError(str(module.path), line, function, rule, message, "".join(traceback.format_exception(error)))
@@ -224,7 +224,9 @@ class Analyser:
                             if isinstance(number, Tensor) and number.rank in (0, None) and number.origin is not None:
                                 self._numbers[id(finding)] = number.origin
                             yield finding
-                except Exception as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
+                except (KeyboardInterrupt, GeneratorExit):
+                    raise
+                except BaseException as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)
 

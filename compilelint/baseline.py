@@ -67,8 +67,10 @@ def write(file: Path, findings: Iterable[Finding], checked: Collection[str], lin
     for (path, code, line), count in sorted(kept.items()):
         by_path.setdefault(path, []).append({"code": code, "line": line, "count": count})
     data = {"version": VERSION, "compilelint": __version__, "findings": by_path}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
     try:
-        write_text(file, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        # the bytes of a file name that are no UTF-8 become JSON's escapes
+        write_text(file, text.encode("utf-8", "backslashreplace").decode() + "\n")
     except OSError as error:
         raise UsageProblem(f"{file}: can't be written: {error.strerror}") from None
     return number
@@ -82,7 +84,9 @@ def _read(file: Path) -> Counter[Key]:
         found: Counter[Key] = Counter()
         for path, entries in data["findings"].items():
             for entry in entries:
-                found[(str(path), str(entry["code"]), str(entry["line"]))] += int(entry["count"])
+                if type(count := entry["count"]) is not int or count < 1:
+                    raise ValueError(count)
+                found[(str(path), str(entry["code"]), str(entry["line"]))] += count
     except FileNotFoundError:
         raise UsageProblem(f"{file}: no such baseline; `--write-baseline` makes one") from None
     except OSError as error:

@@ -21,6 +21,7 @@ from compilelint.source.files import Exclusions, Selection, excluded_anywhere, s
 from compilelint.source.installed import followed
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.project import Project, SourceError, decode, read_text
+from compilelint.vendor import is_copy
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -240,6 +241,8 @@ def _suppressed(
         except SourceError:
             kept += group
             continue
+        if is_copy(text):
+            continue  # ours to mend
         judge = registry.UNUSED_SUPPRESSION in here and all(f.code != registry.UNREADABLE_FILE for f in group)
         kept += suppress.apply(group, text, path, ran=here, known=known, judge=judge)
     return kept

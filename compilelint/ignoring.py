@@ -33,7 +33,8 @@ def ignore(text: str, finding: Finding) -> Edit | None:
         start = index.starts[line - 1] + own.column - 1
         codes = _CODES.search(text, start, start + len(own.text))
         if not own.malformed and codes is not None:
-            return Edit(codes.end(), codes.end(), f", {finding.code}")
+            is_listed = finding.code in re.findall(r"\w+", codes.group())
+            return Edit(codes.end(), codes.end(), "" if is_listed else f", {finding.code}")
     return None
 
 

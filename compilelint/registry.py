@@ -207,11 +207,11 @@ def _validate(origin: str, selectors: Iterable[str], codes: list[str]) -> None:
 def _load() -> tuple[Rule, ...]:
     package = importlib.import_module("compilelint.rules")
     found = [
-        rule
+        _rule_of(f"{package.__name__}.{info.name}")
         for info in pkgutil.iter_modules(package.__path__)
-        if not info.name.startswith("_") and (rule := _rule_of(f"{package.__name__}.{info.name}")) is not None
+        if not info.name.startswith("_")
     ]
-    found += [rule for module in _extension_modules() if (rule := _rule_of(module)) is not None]
+    found += [_rule_of(module) for module in _extension_modules()]
     by_code: dict[str, Rule] = {rule.code: rule for rule in tool_rules()}
     names = {rule.name for rule in tool_rules()}
     for rule in found:
@@ -255,16 +255,18 @@ def _local_module(path: Path) -> ModuleType:
     return module
 
 
-def _rule_of(place: str | Path) -> Rule | None:
-    """The rule of a module by name, or of a file."""
+def _rule_of(place: str | Path) -> Rule:
+    """The rule of a module by name, or of a file. Raises RegistryError."""
     module_name = str(place)
     try:
         module = importlib.import_module(place) if isinstance(place, str) else _local_module(place)
-    except Exception as error:  # whatever a plug-in raises is its fault, and the user must learn whose
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a plug-in raises is its fault, and the user must learn whose
         raise RegistryError(f"rule module {module_name}: {type(error).__name__}: {error}") from error
     rule = getattr(module, "rule", None)
     if rule is None:
-        return None
+        raise RegistryError(f"rule module {module_name}: has no `rule` (in a folder, a helper's name begins with `_`)")
     if not isinstance(rule, Rule):
         raise RegistryError(f"rule module {module_name}: `rule` is {type(rule).__name__}, not compilelint.sdk.Rule")
     rule.documentation = _documentation(module)

@@ -351,6 +351,10 @@ class Fix:
     build: Callable[[Rewriter], None]
     why: str = ""
 
+    def __post_init__(self) -> None:
+        _require("title", self.title, str)
+        _require("applicability", self.applicability, Applicability)
+
 
 @dataclass(slots=True)
 class Report:
@@ -368,6 +372,18 @@ class Report:
     severity: Severity | None = None
     fix: Fix | None = None
     number: bool = False
+
+    def __post_init__(self) -> None:  # here the fault is that of the rule alone
+        _require("node", self.node, ast.AST)
+        _require("message", self.message, str)
+        _require("hint", self.hint, str)
+        _require("severity", self.severity, Severity, type(None))
+        _require("fix", self.fix, Fix, type(None))
+
+
+def _require(name: str, value: object, *types: type) -> None:
+    if not isinstance(value, types):
+        raise TypeError(f"`{name}` is {type(value).__name__}, not {types[0].__name__}")
 
 
 Check = Callable[[Any, Context], Iterator[Report]]

@@ -17,6 +17,7 @@ from compilelint.source.layout import module_name
 
 OPS = "compilelint.ops"
 MARK = '"""Operators over lists of tensors, copied from compilelint'
+COPIED = "Copied from compilelint "
 LICENCE = """\
 MIT License
 
@@ -73,17 +74,43 @@ class Copies:
 
 def copies(folder: Path) -> Copies:
     """Raises UsageProblem where there can be no such package, or is another."""
-    name, _ = module_name(folder.absolute().with_name(f"{folder.absolute().name}.py"))
-    start = folder / "__init__.py"
-    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split(".")):
+    place = Path(os.path.abspath(folder))
+    root = _root(place)
+    if root is None:
+        raise UsageProblem(f"--vendor-ops {folder}: must lie below the current folder, so that it can be imported")
+    parts = place.relative_to(root).parts
+    name = ".".join(parts)
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise UsageProblem(f"--vendor-ops {folder}: `{name}` can't be imported")
-    if name in sys.stdlib_module_names or name in ("torch", "numpy", "compilelint"):
-        raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide the module `{name}`")
-    if folder.with_name(f"{folder.name}.py").exists():
-        raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide {folder.name}.py")
-    if os.path.lexists(folder) and not _is_ours(start):
+    first = root / parts[0]
+    taken = parts[0] in sys.stdlib_module_names or parts[0] in ("torch", "numpy", "compilelint")
+    if taken and (first == place or not (first / "__init__.py").is_file()):
+        raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide the module `{parts[0]}`")
+    for part in (place, *place.parents[: len(parts) - 1]):
+        if part.with_name(f"{part.name}.py").exists() and (part == place or not (part / "__init__.py").is_file()):
+            raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide {part.name}.py")
+    if os.path.lexists(folder) and not _is_ours(folder / "__init__.py"):
         raise UsageProblem(f"--vendor-ops {folder}: exists, and holds no copies of operators")
     return Copies(folder, name)
+
+
+def _root(place: Path) -> Path | None:
+    """The folder that a package is imported from: that of the package around it, else the current one or its `src`.
+
+    None for what does not lie below the current folder.
+    """
+    working = Path.cwd()
+    if working not in place.parents:
+        return None
+    for above in place.parents[: len(place.parts) - len(working.parts)]:
+        if (above / "__init__.py").is_file():
+            return module_name(above / "__init__.py")[1]
+    return working / "src" if working / "src" in place.parents else working
+
+
+def is_copy(text: str) -> bool:
+    """Whether a source is one that was copied."""
+    return text.startswith((MARK, f"# {COPIED}"))
 
 
 def _is_ours(start: Path) -> bool:
@@ -137,7 +164,7 @@ def _standalone(name: str, space: str) -> str:
     text = re.sub(rf"from {re.escape(OPS)} import", "from . import", text)
     text = text.replace("compilelint::", f"{space}::").replace("torch.ops.compilelint.", f"torch.ops.{space}.")
     mark = "//" if name.endswith(".cpp") else "#"
-    return f"{mark} Copied from compilelint {__version__}; MIT licence, see LICENSE.\n{text}"
+    return f"{mark} {COPIED}{__version__}; MIT licence, see LICENSE.\n{text}"
 
 
 def _start(names: list[str], homes: dict[str, str]) -> str:

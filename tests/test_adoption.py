@@ -23,6 +23,10 @@ def f(x: torch.Tensor) -> torch.Tensor:
     print(x)
     return x
 """
+COUNTS = [
+    f'{{"version": 1, "findings": {{"a": [{{"code": "CL101", "line": "", "count": {count}}}]}}}}'
+    for count in ("Infinity", "-1", "0", '"1"')
+]
 NEW = "\n\n@torch.compile\ndef g(x: torch.Tensor) -> float:\n    return x.item()\n"
 
 
@@ -96,7 +100,9 @@ def test_files_that_were_not_checked_stay_in_a_baseline(project: Path) -> None:
     assert "other.py" not in (project / "known.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": {}}', '{"version": 1, "findings": {"a": [3]}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"version": 9, "findings": {}}', '{"version": 1, "findings": {"a": [3]}}', *COUNTS]
+)
 def test_what_is_no_baseline_is_refused(project: Path, text: str) -> None:
     (project / "known.json").write_text(text, encoding="utf-8")
     done = run(project, "check")
@@ -167,3 +173,20 @@ def test_comments_for_all_findings(project: Path) -> None:
     assert re.sub(r"  # compilelint: ignore\[[^]]*\]", "", after) == text.replace("\n", "\r\n")
     assert run(project, "check", "--add-ignores").stdout == "Added comments for 0 findings.\n"
     assert run(project, "check", "--add-ignores", "--write-baseline").returncode == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes there")
+def test_a_file_name_that_is_no_text(project: Path) -> None:
+    with open(os.fsencode(project / "src") + b"/bad\xff.py", "w", encoding="utf-8") as file:
+        file.write(MODEL)
+    assert run(project, "check", "--write-baseline").stdout.startswith("Wrote 4 findings ")
+    assert found(project) == []
+
+
+def test_findings_of_one_line_get_one_comment(project: Path) -> None:
+    model = project / "src" / "model.py"
+    model.write_text(MODEL.replace("print(x)", "print(x), print(x)"), encoding="utf-8")
+    done = run(project, "check", "--isolated", "--add-ignores")
+    assert done.stdout == "Added comments for 3 findings.\n"
+    assert "print(x), print(x)  # compilelint: ignore[CL110]\n" in model.read_text(encoding="utf-8")
+    assert found(project, "--isolated") == []

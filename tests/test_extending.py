@@ -105,6 +105,9 @@ def test_plugins_run_only_where_they_are_named(project: Path, tmp_path: Path) ->
         ("raise RuntimeError('no')", "RuntimeError: no"),
         ("def f(:", "SyntaxError"),
         ("rule = 3", "`rule` is int"),
+        ("import sys\nsys.exit(0)", "SystemExit: 0"),
+        ("raise BaseException('no')", "BaseException: no"),
+        ("", "has no `rule`"),
         (RULE.replace('"XX101"', '"CL101"'), "the code is taken"),
         (RULE.replace("## Why it costs", "## Because"), "lacks the heading Why it costs"),
     ],
@@ -113,6 +116,30 @@ def test_a_rule_that_can_not_be_used_says_why(project: Path, text: str, why: str
     (project / "tools" / "lint" / "xx101_double.py").write_text(text, encoding="utf-8")
     done = run(project, "check", "src")
     assert done.returncode == 2 and why in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("yield Report(None, None)", "TypeError: `node` is NoneType"),
+        ("yield Report(event.node, None)", "TypeError: `message` is NoneType"),
+        ('yield Report(event.node, "", severity="error")', "TypeError: `severity` is str"),
+        ('yield Report(event.node, "", fix=Fix("", "safe", print))', "TypeError: `applicability` is str"),
+    ],
+)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_rule_that_fails_fails_alone(project: Path, wrong: str, why: str, jobs: str) -> None:
+    rule = (
+        RULE
+        + f"\n\nfrom compilelint.sdk import Fix\n\n@rule.on(Call)\ndef wrong(event, ctx):\n    {wrong}\n    yield\n"
+    )
+    (project / "tools" / "lint" / "xx101_double.py").write_text(rule, encoding="utf-8")
+    item = "\n\n@torch.compile\ndef h(x: torch.Tensor) -> float:\n    return x.item()\n"
+    (project / "src" / "model.py").write_text(MODEL + item, encoding="utf-8")
+    done = run(project, "check", "--output-format", "json", "--jobs", jobs, "src")
+    assert done.returncode == 2 and why in done.stderr and "XX101" in done.stderr
+    assert [f["code"] for f in json.loads(done.stdout)["findings"]] == ["XX101", "XX101", "CL103"]
 
 
 def test_no_such_local_rule(project: Path) -> None:

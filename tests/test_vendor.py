@@ -44,6 +44,11 @@ print(torch.compile(norm, fullgraph=True, backend="eager")(grads).item())
 """
 
 
+@pytest.fixture(autouse=True)
+def working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def fixed(tmp_path: Path, source: str, apply: bool = True) -> FixRun:
     (tmp_path / "app").mkdir(exist_ok=True)
     (tmp_path / "app" / "__init__.py").touch()
@@ -122,6 +127,13 @@ def test_the_licence_is_the_projects() -> None:
         ("other", "holds no copies"),
         ("dangling", "holds no copies"),
         ("latin", "holds no copies"),
+        ("train/ops", "would hide train.py"),
+        ("json/ops", "would hide the module `json`"),
+        ("a.b/ops", "can't be imported"),
+        ("sub-folder/ops", "can't be imported"),
+        ("", "must lie below the current folder"),
+        ("..", "must lie below the current folder"),
+        ("../ops", "must lie below the current folder"),
     ],
 )
 def test_refused(tmp_path: Path, name: str, why: str) -> None:
@@ -132,3 +144,42 @@ def test_refused(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     with pytest.raises(api.UsageProblem, match=f"--vendor-ops.*{why}"):
         vendor.copies(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("folder", "packages", "name"),
+    [
+        ("ops", [], "ops"),
+        ("mylib/ops", [], "mylib.ops"),
+        ("mylib/part/ops", ["mylib"], "mylib.part.ops"),
+        ("mylib/../ops", [], "ops"),
+        ("src/ops", [], "ops"),
+        ("src/mylib/ops", [], "mylib.ops"),
+        ("libs/mylib/ops", ["libs/mylib"], "mylib.ops"),
+    ],
+)
+def test_how_the_copies_are_imported(tmp_path: Path, folder: str, packages: list[str], name: str) -> None:
+    for package in packages:
+        (tmp_path / package).mkdir(parents=True)
+        (tmp_path / package / "__init__.py").touch()
+    assert vendor.copies(Path(folder)).name == name
+
+
+def test_within_a_package_the_whole_name_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mylib").mkdir()
+    (tmp_path / "mylib" / "__init__.py").touch()
+    monkeypatch.chdir(tmp_path / "mylib")
+    assert vendor.copies(Path("part/ops")).name == "mylib.part.ops"
+
+
+def test_nothing_is_reported_in_copies(tmp_path: Path) -> None:
+    """They are what fixes put there."""
+    fixed(tmp_path, SOURCE)
+    copies = tmp_path / "app" / "kernels"
+    settings = api.load_settings(isolated=True)
+    assert api.check([copies], settings).findings == []
+    for path in copies.glob("*.py"):
+        path.write_text(path.read_text(encoding="utf-8") + SOURCE, encoding="utf-8")
+    assert api.check([copies], settings).findings == []
+    (copies / "own.py").write_text(SOURCE, encoding="utf-8")
+    assert api.check([copies], settings).findings != []
