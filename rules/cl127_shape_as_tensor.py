@@ -10,10 +10,11 @@ While tracing it returns a `torch.Size`; a tensor function that gets it fails, o
     sizes = torch.stack([torch._shape_as_tensor(m)[2:4] for m in maps])
 
 ## Use instead
-    sizes = torch.tensor([m.shape[2:4] for m in maps])
+    sizes = torch.tensor([m.shape[2:4] for m in maps], dtype=torch.int64)
 
 ## Fix safety
-Safe: `torch.tensor(x.shape)` is the same tensor, of int64 and on the CPU.
+Safe: `torch.tensor(x.shape, dtype=torch.int64)` is the same tensor, on the CPU; of a 0-d `x`, too, whose empty shape
+alone would become floats.
 
 ## Versions
 All releases.
@@ -56,6 +57,7 @@ def from_shape(event: Call) -> Fix | None:
     argument = call.args[0]
 
     def build(rw: Rewriter) -> None:
-        rw.replace(call, f"{rw.name_for('torch.tensor')}({rw.text(argument)}.shape)")
+        made, dtype = rw.name_for("torch.tensor"), rw.name_for("torch.int64")
+        rw.replace(call, f"{made}({rw.text(argument)}.shape, dtype={dtype})")
 
     return Fix("make a tensor of the shape", Applicability.SAFE, build)

@@ -17,7 +17,9 @@ the same size, and into an indexed write, and waits.
     mask.index_fill_(0, rows, 1)
 
 ## Fix safety
-Safe for an element: `fill_` writes the same number to the same place. For an indexed write: manual.
+Safe for an element: `fill_` writes the same number to the same place. Unsafe where calls make the number and the place
+could depend on them, or the other way round (`y[len(todo)] = todo.pop()`): `fill_` finds the place first. For an
+indexed write: manual.
 
 ## Versions
 Measured on torch 2.11 with `scripts/sync_probe.py`.
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
 rule = Rule("CL408", "element-write", effects=("sync", "transfer"), fixable=Applicability.SAFE)
 
+CALLING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
+
 
 @rule.on(Write)
 def check(event: Write, ctx: Context) -> Iterator[Report]:
@@ -85,4 +89,24 @@ def filled(event: Write) -> Fix | None:
     def build(rw: Rewriter) -> None:
         rw.replace_statement(statement, f"{rw.code(node)}.fill_({rw.code(statement.value)})")
 
-    return Fix("Fill the element", Applicability.SAFE, build, "the same number in the same place, without a copy")
+    if is_order_free(node, statement.value):
+        return Fix("Fill the element", Applicability.SAFE, build, "the same number in the same place, without a copy")
+    why = "the place is found before the number is made, where Python makes the number first"
+    return Fix("Fill the element", Applicability.UNSAFE, build, why)
+
+
+def is_order_free(place: ast.AST, number: ast.expr) -> bool:
+    """Whether it doesn't matter which is evaluated first: no calls, or none that change the other side."""
+    nodes = [*ast.walk(place), *ast.walk(number)]
+    if any(isinstance(each, ast.NamedExpr) for each in nodes):
+        return False
+    calls = any(isinstance(each, CALLING) for each in nodes)
+    return not calls or _is_plain(place) or _is_plain(number)
+
+
+def _is_plain(node: ast.AST) -> bool:
+    """Whether an expression is of names and constants alone: the element of a named tensor, a sum of numbers."""
+    base = node.value if isinstance(node, ast.Subscript) else None
+    parts = (base, node.slice) if isinstance(node, ast.Subscript) and isinstance(base, ast.Name) else (node,)
+    allowed = (ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+    return all(isinstance(each, allowed) for part in parts for each in ast.walk(part))

@@ -210,3 +210,35 @@ def test_what_another_path_makes_a_number_is_no_condition_for_a_tensor(tmp_path:
     path = tmp_path / "m.py"
     assert "if bad:" in fixed(path, code.format(then=then, other="any(limit > 2 for limit in limits)"))
     assert "if bad:" not in fixed(path, code.format(then=then, other="(x > 2).any()"))
+
+
+def test_an_element_is_filled_safely_where_the_order_of_place_and_number_is_free(tmp_path: Path) -> None:
+    code = """
+    def f(self, todo: list[int], n: int, x: torch.Tensor):
+        y = torch.zeros(4, device=x.device)
+        {write}
+        return y
+    """
+    path = tmp_path / "m.py"
+    for write, safe in [
+        ("y[n] = n / 2", True),
+        ("y[n + 1] = float(todo.pop())", True),
+        ("y[len(todo)] = 2", True),
+        ("y[len(todo)] = float(todo.pop())", False),
+        ("y[n] = (n := 3)", False),
+    ]:
+        assert ("fill_" in fixed(path, code.format(write=write), unsafe=False)) is safe, write
+        assert "fill_" in fixed(path, code.format(write=write))
+
+
+def test_the_shape_of_a_number_is_made_a_tensor_of_integers(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor):
+        return torch._shape_as_tensor(x)
+    """
+    after = fixed(tmp_path / "m.py", code, unsafe=False)
+    space: dict[str, Any] = {}
+    exec(after.replace("@torch.compile\n", ""), space)
+    scalar = torch.tensor(1.0)
+    assert space["f"](scalar).dtype == torch._shape_as_tensor(scalar).dtype == torch.int64
