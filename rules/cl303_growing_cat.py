@@ -99,7 +99,9 @@ def collect(event: Call, name: str, ctx: Context) -> Fix | None:
 
 
 def is_captured(name: str, function: ast.AST) -> bool:
-    """Whether a function inside reads the name."""
+    """Whether a function inside reads the name, or it is another scope's, which functions that are called may read."""
+    if any(name in n.names for n in ast.walk(function) if isinstance(n, ast.Global | ast.Nonlocal)):
+        return True
     inside = [n for n in ast.walk(function) if n is not function and isinstance(n, ast.Lambda | ast.FunctionDef)]
     return any(name in names_in(each) for each in inside)
 

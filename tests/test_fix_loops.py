@@ -323,3 +323,33 @@ def test_what_the_next_round_reads_stays_a_tensor(tmp_path: Path) -> None:
     path.write_text(CARRIED, encoding="utf-8")
     api.fix([path], api.load_settings(isolated=True, overrides={"unsafe_fixes": True}), apply=True)
     assert path.read_text(encoding="utf-8") == CARRIED
+
+
+GLOBAL = """\
+import torch
+
+buf = torch.ones(1)
+
+
+def seen() -> int:
+    return buf.numel()
+
+
+def grow(net: torch.nn.Module, xs: list[torch.Tensor]) -> list[int]:
+    global buf
+    sizes = []
+    for x in xs:
+        out = net(x)
+        buf = torch.cat([buf, out])
+        sizes.append(seen())
+    return sizes
+"""
+
+
+def test_a_global_that_grows_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(GLOBAL, encoding="utf-8")
+    settings = api.load_settings(isolated=True, overrides={"unsafe_fixes": True})
+    assert "CL303" in {finding.code for finding in api.check([path], settings).findings}
+    api.fix([path], settings, apply=True)
+    assert path.read_text(encoding="utf-8") == GLOBAL
