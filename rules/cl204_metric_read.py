@@ -75,7 +75,8 @@ HINT = "accumulate `.detach()`ed tensors, and read them once after the loop or e
 def report(event: Event, value: Value, ctx: Context) -> Iterator[Report]:
     if ctx.compiled or not on_device(value) or read_kind(event, ctx) != "metric":
         return
-    message = f"`{ctx.source(event.node)}` is read in every step: the CPU waits for the device each time"
+    often = "every few steps" if "every-n" in event.site.gates else "in every step"
+    message = f"`{ctx.source(event.node)}` is read {often}: the CPU waits for the device each time"
     yield Report(
         event.node, message, because=value, hint=HINT, fix=accumulate(event, value, ctx) or collect_in_loop(event, ctx)
     )
