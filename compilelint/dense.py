@@ -206,9 +206,22 @@ class Whole:
     def value(self, node: ast.expr) -> ast.expr:
         """The same for all rows; NotDense where a row may depend on others."""
         new = self._rows(node, outermost=True)
-        if new is None or isinstance(new, ast.Constant):
+        if new is None or isinstance(new, ast.Constant) or self._still_picks(new):
             raise NotDense
         return new
+
+    def _still_picks(self, node: ast.expr) -> bool:
+        """Whether an expression over all rows still reads the mask, or picks by one: `p[mask, i]`."""
+        return any(
+            isinstance(n, ast.expr)
+            and (alike(n, self.pick.mask) or (isinstance(n, ast.Name) and n.id in self.pick.names))
+            for n in ast.walk(node)
+        ) or any(
+            _is_bool(index, self.body.ctx)
+            for n in ast.walk(node)
+            if isinstance(n, ast.Subscript)
+            for index in (n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice])
+        )
 
     def _rows(self, node: ast.expr, outermost: bool = False) -> ast.expr | None:
         """None for what has nothing to do with rows; a weight, which must be a factor of the whole, becomes a 1."""
@@ -263,6 +276,8 @@ class Whole:
         self, node: ast.Call, func: ast.expr, args: list[ast.expr], keywords: list[ast.keyword], outermost: bool
     ) -> ast.expr | None:
         if not self._inside(node):
+            if self._is_packed(node):
+                raise NotDense
             return None
         if any(self._inside(k.value) for k in keywords) or any(self._inside(a) for a in args[1:]):
             raise NotDense

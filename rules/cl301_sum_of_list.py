@@ -53,10 +53,12 @@ from compilelint.sdk import (
     Severity,
     Value,
     comprehension_of,
+    is_number,
     is_tensor_place,
     loop_of,
     names_in,
     on_device,
+    options,
     tensor_of,
     used_outside,
 )
@@ -78,8 +80,11 @@ ORDERS = {"norm": "", "abs": ", 1"}
 
 def size(tensors: Value) -> int | None:
     """How many tensors a list holds: 0 where it isn't one of device tensors, None where nobody knows."""
-    if not isinstance(tensors, Seq) or tensors.kind not in ("list", "tuple") or not on_device(tensors.any_item()):
+    if not isinstance(tensors, Seq) or tensors.kind not in ("list", "tuple"):
         return 0
+    item = tensors.any_item()
+    if not on_device(item) or any(map(is_number, options(item))):
+        return 0  # numbers on another path: `if losses: losses = torch.stack(losses).tolist()`
     return None if tensors.items is None else len(tensors.items)
 
 

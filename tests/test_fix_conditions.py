@@ -158,6 +158,7 @@ def test_a_row_name_that_is_built_up_is_not_worked_on_whole(tmp_path: Path) -> N
         "w = torch.arange(int(mask.sum()))\n    out[mask] = w * x[mask]",
         "y = x[mask]\n    y = y * 2\n    out[mask] = out[mask] * y",
         "y = x[mask]\n    x = x * 3\n    out[mask] = y + 1",
+        "p = torch.stack([x, x])\n    out[mask] = x[mask] * p[1, mask].abs()",
     ],
 )
 def test_what_is_as_long_as_the_picked_rows_is_not_mixed_with_all_rows(tmp_path: Path, body: str) -> None:
