@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class _Seen(Enum):
@@ -95,12 +96,17 @@ def _of(name: str, statement: ast.stmt) -> _Seen:
 
 
 def _reads(name: str, nodes: Iterable[ast.AST]) -> bool:
-    """Whether a name is read, or deleted, anywhere in some nodes."""
-    return any(
-        isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Store)
-        for node in nodes
-        for n in ast.walk(node)
-    )
+    """Whether a name is read, or deleted, anywhere in some nodes; a comprehension's own name is another one."""
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            if node.id == name and not isinstance(node.ctx, ast.Store):
+                return True
+        elif isinstance(node, _COMPREHENSIONS) and any(name in _bound(each.target) for each in node.generators):
+            if _reads(name, [node.generators[0].iter]):
+                return True
+        elif _reads(name, ast.iter_child_nodes(node)):
+            return True
+    return False
 
 
 def _bound(target: ast.AST) -> set[str]:

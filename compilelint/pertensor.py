@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context
 
-HELD = ("parameters", "buffers", "named_parameters", "named_buffers", "values", "items")  # can be iterated twice
+MODULES = ("parameters", "buffers", "named_parameters", "named_buffers")
+HELD = (*MODULES, "values", "items")  # can be iterated twice
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,13 @@ def is_tensor_place(node: ast.expr, each: Each, ctx: Context) -> bool:
 class Lists:
     """The lists of what an expression is in all rounds, in the code of a fix: each iterates as the loop did."""
 
-    def __init__(self, rw: Rewriter, each: Each, ctx: Context) -> None:
+    def __init__(self, rw: Rewriter, each: Each, ctx: Context, together: Sequence[Sequence[ast.expr]] = ()) -> None:
+        """`together` are the elements that one call takes."""
         self.rw, self.each, self.ctx = rw, each, ctx
+        self.parts = zipped(each)
+        used = [{place for element in taken if (place := self._part(element)) is not None} for taken in together]
+        if not covers(used, len(self.parts)):
+            self.parts = []  # `zip` stops at the end of the shortest: it must stay
 
     def check(self, elements: Iterable[ast.expr]) -> None:
         """Raises CannotFix where two lists would exhaust what the loop iterated once."""
@@ -108,24 +114,23 @@ class Lists:
         target, source = self._source(element)
         code = self.rw.code
         if isinstance(element, ast.Name) and alike_name(element, target) and not self.each.tests:
-            held = self.ctx.value(source)
-            return code(source) if isinstance(held, Seq) and held.kind in ("list", "tuple") else f"list({code(source)})"
+            return code(source) if self._is_list(source) else f"list({code(source)})"
         tests = "".join(f" if {code(test)}" for test in self.each.tests)
         return f"[{code(element)} for {code(target)} in {code(source)}{tests}]"
 
     def _source(self, element: ast.expr) -> tuple[ast.expr, ast.expr]:
         """The target and the iterable that an element needs: of a `zip`, its own part."""
-        each = self.each
-        match each.target, each.source:
-            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources) if (
-                len(targets) == len(sources) and not each.tests
-            ):
-                for target, source in zip(targets, sources, strict=True):
-                    if isinstance(source, ast.Starred):
-                        break
-                    if target_names(target) >= {n.id for n in ast.walk(element) if isinstance(n, ast.Name)}:
-                        return target, source
-        return each.target, each.source
+        place = self._part(element)
+        return (self.each.target, self.each.source) if place is None else self.parts[place]
+
+    def _part(self, element: ast.expr) -> int | None:
+        names = {n.id for n in ast.walk(element) if isinstance(n, ast.Name)}
+        return next((n for n, (target, _) in enumerate(self.parts) if target_names(target) >= names), None)
+
+    def _is_list(self, source: ast.expr) -> bool:
+        held = self.ctx.value(source)
+        is_view = isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in HELD
+        return isinstance(held, Seq) and held.kind in ("list", "tuple") and not is_view
 
     def _again(self, source: ast.expr) -> bool:
         match source:
@@ -133,8 +138,50 @@ class Lists:
                 return True
             case ast.Call(func=ast.Name(id="zip" | "enumerate"), args=args):
                 return all(map(self._again, args))
-        held = self.ctx.value(source)
-        return isinstance(held, Seq) and held.kind in ("list", "tuple")
+        return self._is_list(source)
+
+
+def zipped(each: Each) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets and iterables of `for p, q in zip(a, b)`; none where tests choose among them."""
+    match each.target, each.source:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources, keywords=[]) if (
+            len(targets) == len(sources) and not each.tests and not any(isinstance(s, ast.Starred) for s in sources)
+        ):
+            return list(zip(targets, sources, strict=True))
+    return []
+
+
+def covers(used: Sequence[set[int]], count: int) -> bool:
+    """Whether calls that each take some of `count` lists must fail unless all lists are of one length."""
+    reached = set(used[0]) if used else set()
+    for _ in used:
+        reached = reached.union(*(each for each in used if each & reached))
+    return len(reached) == count
+
+
+def are_distinct(each: Each) -> bool:
+    """Whether each tensor certainly comes in one round only: modules and optimizers see to it."""
+    parts = zipped(each)
+    return all(_is_distinct(source) for source in ([source for _, source in parts] or [each.source]))
+
+
+def _is_distinct(source: ast.expr) -> bool:
+    match source:
+        case ast.Call(func=ast.Attribute(attr=attr), args=[], keywords=[]):
+            return attr in MODULES
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner], keywords=[]):
+            return _is_distinct(inner)
+        case ast.Call(func=ast.Name(id="zip"), args=sources):
+            return all(map(_is_distinct, sources))
+        case ast.Subscript(slice=ast.Constant(value="params")):  # of an optimizer
+            return True
+    return False
+
+
+def overlap(each: Each) -> bool:
+    """`zip(params[1:], params[:-1])`: one round may read what another writes."""
+    whole = [ast.unparse(source.value if isinstance(source, ast.Subscript) else source) for _, source in zipped(each)]
+    return len(set(whole)) < len(whole)
 
 
 def alike_name(element: ast.Name, target: ast.expr) -> bool:

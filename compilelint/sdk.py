@@ -122,7 +122,7 @@ from compilelint.idioms import (
 from compilelint.kept import kept_as_tensor, read_before
 from compilelint.masked import first_match, keep_shape
 from compilelint.models.sparse import holds_sparse
-from compilelint.pertensor import Each, Lists, comprehension_of, is_tensor_place, loop_of
+from compilelint.pertensor import Each, Lists, are_distinct, comprehension_of, is_tensor_place, loop_of, overlap
 from compilelint.rewrites import (
     assert_on_device,
     index_instead,
@@ -194,6 +194,7 @@ __all__ = [
     "Write",
     "alike",
     "any_of_list",
+    "are_distinct",
     "argument",
     "ask_all",
     "ask_once",
@@ -248,6 +249,7 @@ __all__ = [
     "options",
     "output_report",
     "over_the_mask",
+    "overlap",
     "pass_mask_always",
     "pass_the_list",
     "read_after_loop",

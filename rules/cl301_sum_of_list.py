@@ -23,7 +23,7 @@ and `torch.stack(tensors).sum(0)` for the sum of tensors of one shape, `torch._f
 ## Fix safety
 Unsafe: the order of summation, and so the last digits, change. `stack` wants tensors of one shape and type, where
 adding broadcasts. The operators of `compilelint.ops` want floating-point tensors on one device, and give float32 for
-half precision. An empty list gives 0, as before; norms refuse it.
+half precision. An empty list gives 0, as before; norms refuse it. None where the loop's variable is read behind it.
 
 ## Versions
 All releases.
@@ -35,7 +35,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.stack.html
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from compilelint.sdk import (
@@ -60,6 +60,7 @@ from compilelint.sdk import (
     on_device,
     options,
     tensor_of,
+    used_after,
     used_outside,
 )
 
@@ -121,7 +122,8 @@ def looped(event: Accumulate, ctx: Context) -> Iterator[Report]:
     match event.statement:
         case ast.AugAssign(value=ast.Name(id=name)) | ast.Assign(value=ast.BinOp(right=ast.Name(id=name))):
             if name == loop.target.id and (count := size(event.loop.iterated)) != 0:
-                yield from report(event.statement, event.loop.iterated, count, stack(loop, event.statement, name))
+                fix = None if used_after(name, loop, ctx.function) else stack(loop, event.statement, name)
+                yield from report(event.statement, event.loop.iterated, count, fix)
 
 
 def stack(loop: ast.For, statement: ast.stmt, name: str) -> Fix | None:
@@ -208,6 +210,7 @@ def of_all(event: LoopEnd, ctx: Context) -> Iterator[Report]:
                 return
         case _:
             return
+    held = any(used_after(name, event.statement, ctx.function) for name in each.names)
     factor, number = scaled(added, each, ctx)
     reduced = reduction(number, each, named, ctx)
     if reduced is None or total in each.names | names_in(added) | set(named):
@@ -219,15 +222,16 @@ def of_all(event: LoopEnd, ctx: Context) -> Iterator[Report]:
         update = f"{total} += {summand}" if isinstance(last, ast.AugAssign) else f"{total} = {total} + {summand}"
         rw.replace_statement(event.statement, update)
 
-    yield from reported(number, reduced, build, ctx)
+    yield from reported(number, reduced, None if held else build, ctx)
 
 
-def reported(node: ast.expr, reduced: Reduced, build: object, ctx: Context) -> Iterator[Report]:
-    assert callable(build)
+def reported(
+    node: ast.expr, reduced: Reduced, build: Callable[[Rewriter], None] | None, ctx: Context
+) -> Iterator[Report]:
     message = f"`{ctx.source(node)}` launches its kernels once for each tensor of a list"
     function = f"`{OPS}{EACH[reduced.how]}`" if reduced.how in EACH else "`torch._foreach_norm`"
     why = WHY if reduced.how in EACH else "last digits may differ; an empty list is refused"
-    fix = Fix("Reduce all tensors at once", Applicability.UNSAFE, build, why)
+    fix = Fix("Reduce all tensors at once", Applicability.UNSAFE, build, why) if build is not None else None
     hint = f"{function} takes the whole list in one kernel or a few"
     yield Report(node, message, because=ctx.value(reduced.place), hint=hint, severity=Severity.NOTE, fix=fix)
 

@@ -21,7 +21,9 @@ handles all of them in a few kernels, as torch's own optimizers do.
 ## Fix safety
 Unsafe: `_foreach_` functions refuse an empty list and lists of several lengths, each tensor must be there once, last
 digits may change where a product becomes `alpha` or a sum of two `lerp`, and the names are not public, though every
-optimizer of torch uses them.
+optimizer of torch uses them. Offered where the scalars are certainly numbers and nothing reads the loop's variables
+behind it; for several operations only over `.parameters()`, `.buffers()` or an optimizer's `["params"]`, where no
+tensor comes twice.
 
 ## Versions
 torch 2.0 and later; clamping and `copy_` with 2.1.
@@ -48,9 +50,13 @@ from compilelint.sdk import (
     Rule,
     Severity,
     alike,
+    are_distinct,
+    is_number,
     is_tensor_place,
     loop_of,
+    overlap,
     tensor_of,
+    used_after,
 )
 
 if TYPE_CHECKING:
@@ -90,11 +96,13 @@ def check(event: LoopEnd, ctx: Context) -> Iterator[Report]:
         if not more:
             return
         steps += more
+    again = len(steps) > 1 and not are_distinct(each) and not only_clamps(steps)
+    held = any(used_after(name, event.statement, ctx.function) for name in each.names)
 
     def build(rw: Rewriter) -> None:
-        lists = Lists(rw, each, ctx)
         uses = Counter(ast.unparse(e) for step in steps for e in (step.tensor, *step.others))
         elements = {ast.unparse(e): e for step in steps for e in (step.tensor, *step.others)}
+        lists = Lists(rw, each, ctx, [(step.tensor, *step.others) for step in steps])
         lists.check(elements.values())
         lines, names = [], {}
         for key, element in elements.items():
@@ -116,7 +124,18 @@ def check(event: LoopEnd, ctx: Context) -> Iterator[Report]:
     fix = Fix("Call `torch._foreach_` functions", Applicability.UNSAFE, build, "an empty list is refused")
     takes = "takes" if named.count("`") == 2 else "take"
     message = f"`{ctx.source(node)}` launches a kernel for each tensor: {named} {takes} them all"
-    yield Report(node, message, because=ctx.value(steps[0].tensor), severity=Severity.NOTE, fix=fix)
+    yield Report(
+        node,
+        message,
+        because=ctx.value(steps[0].tensor),
+        severity=Severity.NOTE,
+        fix=None if again or held or overlap(each) else fix,
+    )
+
+
+def only_clamps(steps: Sequence[Step]) -> bool:
+    """Twice on one tensor, they do what once does."""
+    return all(step.name in ("clamp_min_", "clamp_max_") for step in steps)
 
 
 def steps_of(statement: ast.stmt, each: Each, ctx: Context) -> list[Step]:
@@ -160,6 +179,9 @@ def steps_for(
         return is_tensor_place(node, each, ctx)
 
     def is_number(node: ast.expr) -> bool:
+        return is_shared_number(node, each, ctx)
+
+    def is_scale(node: ast.expr) -> bool:  # torch takes nothing but a number for it
         return each.is_shared(node) and tensor_of(ctx.value(node)) is None
 
     def is_scalar(node: ast.expr) -> bool:
@@ -175,11 +197,11 @@ def steps_for(
             return [Step("clamp_min_", tensor, number=low), Step("clamp_max_", tensor, number=high)]
         case "lerp_", [other, weight], _ if not given and is_other(other) and is_number(weight):
             return [Step(name, tensor, [other], weight)]
-        case "add_" | "sub_", [other], {"alpha": alpha} if len(given) == 1 and is_other(other) and is_number(alpha):
+        case "add_" | "sub_", [other], {"alpha": alpha} if len(given) == 1 and is_other(other) and is_scale(alpha):
             return [Step(name, tensor, [other], alpha, "alpha")]
         case "addcmul_" | "addcdiv_", [one, two], _ if set(given) <= {"value"} and is_other(one) and is_other(two):
             value = given.get("value")
-            return [Step(name, tensor, [one, two], value, "value")] if value is None or is_number(value) else []
+            return [Step(name, tensor, [one, two], value, "value")] if value is None or is_scale(value) else []
         case "copy_", [ast.BinOp(op=ast.Add(), left=left, right=right)], _ if not given:
             return mixed(tensor, left, right, each, ctx) or mixed(tensor, right, left, each, ctx)
         case "add_" | "sub_", [ast.BinOp(op=ast.Mult(), left=left, right=right)], _ if not given:
@@ -195,6 +217,11 @@ def steps_for(
     return []
 
 
+def is_shared_number(node: ast.expr, each: Each, ctx: Context) -> bool:
+    """A Python number, the same in each round: what may be a tensor would be taken for one 0-d tensor, or refused."""
+    return each.is_shared(node) and is_number(ctx.value(node))
+
+
 def mixed(tensor: ast.expr, new: ast.expr, old: ast.expr, each: Each, ctx: Context) -> list[Step]:
     """`t.copy_(w * p + (1 - w) * t)`, and the other way round: a `lerp_` towards p."""
     for weight, other in factors(new, each, ctx):
@@ -208,7 +235,7 @@ def factors(node: ast.expr, each: Each, ctx: Context) -> Iterator[tuple[ast.expr
     """A number of all rounds and a tensor of one, in a product."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         for number, other in ((node.left, node.right), (node.right, node.left)):
-            if each.is_shared(number) and tensor_of(ctx.value(number)) is None and is_tensor_place(other, each, ctx):
+            if is_shared_number(number, each, ctx) and is_tensor_place(other, each, ctx):
                 yield number, other
 
 

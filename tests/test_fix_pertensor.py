@@ -74,3 +74,45 @@ def test_as_the_loop(tmp_path: Path) -> None:
             results.append(getattr(module, f"f{place}")(torch.nn.Linear(5, 5), torch.nn.Linear(5, 5)))
         for old, new in zip(*results, strict=True):
             torch.testing.assert_close(new, old, rtol=1e-5, atol=1e-6, equal_nan=True, msg=str(body))
+
+
+KEPT = [
+    "for p in params:\n        p.mul_(2)\n    return p",  # the last one
+    "for p in params:\n        p.mul_(2)\n    return lambda: p",
+    "for p in params:\n        p.mul_(scale)\n    return params",  # may be a vector
+    "for p in params:\n        p.clamp_(0.0, None)\n    return params",
+    "for p in params:\n        p.mul_(2).add_(1)\n    return params",  # one may be there twice
+    "for p, q in zip(params[1:], params[:-1]):\n        p.add_(q)\n    return params",
+    "for t in params:\n        total = total + t\n    return total, t",
+    "for t in params:\n        total += t.pow(2).sum()\n    return total, t",
+    "losses = [p.sum().item() for p in params]\n    if scale:\n        losses = params\n    return sum(losses)",
+]
+
+
+@pytest.mark.parametrize("body", KEPT)
+def test_what_may_compute_something_else_stays(tmp_path: Path, body: str) -> None:
+    code = f"import torch\n\n\ndef f(params: list[torch.Tensor], scale, total):\n    {body}\n"
+    path = tmp_path / "m.py"
+    path.write_text(code, encoding="utf-8")
+    settings = api.load_settings(isolated=True, overrides={"unsafe_fixes": True, "select": ("CL301", "CL302")})
+    assert not api.fix([path], settings, apply=True).result.applied
+    assert path.read_text(encoding="utf-8") == code
+
+
+ALIKE = [
+    "for p, name in zip(params, 'ab'):\n        p.add_(1)\n    return params",  # `zip` stops early
+    "total = sum(p.pow(2).sum() for p, name in zip(params, 'ab'))\n    return [total]",
+    "held = dict(enumerate(params))\n    for p in held.values():\n        p.mul_(2)\n    return params",
+]
+
+
+@pytest.mark.parametrize("body", ALIKE)
+def test_lists_are_those_of_the_loop(tmp_path: Path, body: str) -> None:
+    results = []
+    for apply in (False, True):
+        path = tmp_path / f"m{apply}.py"
+        path.write_text(f"import torch\n\n\ndef f(params: list[torch.Tensor]):\n    {body}\n", encoding="utf-8")
+        settings = api.load_settings(isolated=True, overrides={"unsafe_fixes": True, "select": ("CL301", "CL302")})
+        assert api.fix([path], settings, apply=apply).result.applied
+        results.append(loaded(path).f([torch.full((2,), float(n)) for n in range(3)]))
+    torch.testing.assert_close(*results)

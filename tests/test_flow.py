@@ -38,6 +38,7 @@ def is_used(body: str) -> bool:
         "for y in xs:\n    x = 1  # here\nelse:\n    print(x)",
         "x = 1  # here\nwith flag as z:\n    return x",
         "for y in xs:\n    x = x + y  # here",
+        "x = 1  # here\nreturn [x for x in x]",
     ],
 )
 def test_used(body: str) -> None:
@@ -56,6 +57,7 @@ def test_used(body: str) -> None:
         "for x in xs:\n    print(x)\n    x = 3  # here",
         "x = 1  # here\nwith flag as x:\n    return x",
         "x = 1  # here\nfor x in xs:\n    print(x)",
+        "x = 1  # here\nreturn [x + 1 for x in xs]",  # the comprehension's own
     ],
 )
 def test_not_used(body: str) -> None:
