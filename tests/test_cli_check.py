@@ -342,3 +342,34 @@ def test_output_survives_a_terminal_without_unicode(project: Path) -> None:
     done = run(project, "check", "bad.py", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 1
     assert "gr\\xf6\\xdfer" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+@pytest.mark.parametrize("command", [["check", "."], ["check", "--output-format", "json", "."], ["rules"]])
+def test_no_room_for_the_output(project: Path, command: list[str]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "compilelint", *command],
+            cwd=project,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (2, "error: the output can't be written: No space left on device\n")
+
+
+def test_a_trace_has_a_folder_to_go_to(project: Path) -> None:
+    """Or the program does not even start."""
+    (project / "main.py").write_text("open('ran', 'w')\n", encoding="utf-8")
+    done = run(project, "trace", "-o", "nowhere/x.html", "main.py")
+    assert done.returncode == 2 and "nowhere/x.html: no such folder" in done.stderr
+    assert "Traceback" not in done.stderr and not (project / "ran").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
+def test_no_room_for_a_trace(project: Path) -> None:
+    (project / "main.py").write_text("x = 1\n", encoding="utf-8")
+    done = run(project, "trace", "-o", "/dev/full", "main.py")
+    assert done.returncode == 2 and "/dev/full: can't be written" in done.stderr and "Traceback" not in done.stderr

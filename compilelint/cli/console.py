@@ -29,9 +29,20 @@ def wants_color(stream: TextIO | None = None) -> bool:
 
 
 def write(text: str) -> None:
-    """To stdout as it is; click.echo would drop colours that were asked for and take ASCII terminals for UTF-8."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    """To stdout as it is; click.echo would drop colours that were asked for and take ASCII terminals for UTF-8.
+
+    Raises UsageProblem where there is no room, as on a full disk.
+    """
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from compilelint.errors import UsageProblem
+
+        discard_output()
+        raise UsageProblem(f"the output can't be written: {error.strerror}") from None
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -121,5 +132,5 @@ def fail(problem: Exception) -> int:
 
 
 def discard_output() -> None:
-    """After the reader of a pipe went away: nothing more is written, nor complained about at exit."""
+    """Where nobody reads a pipe any more, or there is no room: no more is written, nor complained about at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from compilelint.cli import console
+from compilelint.errors import UsageProblem
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -65,12 +66,17 @@ def trace(program: str, arguments: tuple[str, ...], **options: Any) -> int:
         config=options.pop("config"),
         isolated=options.pop("isolated"),
     )
+    if output is not None and not output.parent.is_dir():  # told before the run, which may take long
+        raise click.UsageError(f"--output {output}: no such folder: {output.parent}")
     to_stdout = output is None and output_format != "text"
     result = api.trace(program, arguments, settings=settings, quiet_stdout=to_stdout, **options)
     color = output is None and output_format == "text" and console.wants_color(sys.stderr)
     text = api.render_trace(result, output_format, color=color)
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        try:
+            output.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise UsageProblem(f"--output {output}: can't be written: {error.strerror}") from None
     elif to_stdout:
         console.write(text)
     else:
