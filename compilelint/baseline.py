@@ -1,7 +1,8 @@
 """A baseline: the findings that an old code base starts with, kept in a file that is committed. Only others are shown.
 
 A finding is known by its file, its rule and the text of its line, so that lines may move; where several are alike,
-their number counts.
+their number counts. What is one rule's in compiled code and another's outside of it is known by either: which of them
+reports it depends on the files that were checked.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ from compilelint.fix.write import write_text
 DEFAULT = "compilelint-baseline.json"
 VERSION = 1
 LONGEST = 200  # characters kept of a line
+PAIRS = (  # rules that report the same code: in compiled code, or outside of it; in a step, or elsewhere
+    *(("CL103", "CL201"), ("CL103", "CL204"), ("CL103", "CL205"), ("CL103", "CL207"), ("CL201", "CL204")),
+    ("CL104", "CL202"),
+    *(("CL105", "CL203"), ("CL105", "CL207"), ("CL105", "CL210")),
+    *(("CL106", "CL201"), ("CL121", "CL201")),
+)
 
 Key = tuple[str, str, str]  # path below the baseline's folder, code, text of the line
 Lines = Callable[[str], Sequence[str]]
@@ -39,12 +46,20 @@ class Judged:
 def judge(file: Path, findings: Iterable[Finding], checked: Collection[str], lines: Lines) -> Judged:
     """Findings of a run over `checked` files, against a baseline. Raises UsageProblem."""
     left = _read(file)
-    new: list[Finding] = []
+    unmatched: list[tuple[Finding, Key]] = []
     known = 0
     for finding in findings:
         key = _key(file, finding, lines)
         if left[key] > 0:
             left[key] -= 1
+            known += 1
+        else:
+            unmatched.append((finding, key))
+    new: list[Finding] = []
+    for finding, (path, code, line) in unmatched:
+        others = [(path, other, line) for other in _paired(code)]
+        if (entry := next((entry for entry in others if left[entry] > 0), None)) is not None:
+            left[entry] -= 1
             known += 1
         else:
             new.append(finding)
@@ -94,6 +109,10 @@ def _read(file: Path) -> Counter[Key]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UsageProblem(f"{file}: not a baseline; `--write-baseline` makes one") from None
     return found
+
+
+def _paired(code: str) -> list[str]:
+    return [other for pair in PAIRS if code in pair for other in pair if other != code]
 
 
 def _key(file: Path, finding: Finding, lines: Lines) -> Key:

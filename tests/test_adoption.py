@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from compilelint import api, baseline
+from compilelint.finding import Region, Severity, Span
+
 ROOT = Path(__file__).parent.parent
 MODEL = """\
 import torch
@@ -190,3 +193,69 @@ def test_findings_of_one_line_get_one_comment(project: Path) -> None:
     assert done.stdout == "Added comments for 3 findings.\n"
     assert "print(x), print(x)  # compilelint: ignore[CL110]\n" in model.read_text(encoding="utf-8")
     assert found(project, "--isolated") == []
+
+
+HELPERS = """\
+import torch
+
+
+def first(x: torch.Tensor) -> float:
+    return x.item()
+
+
+def some(x: torch.Tensor) -> torch.Tensor:
+    return x[x > 0]
+
+
+def where(x: torch.Tensor) -> torch.Tensor:
+    return x.nonzero()
+
+
+def listed(x: torch.Tensor) -> list[float]:
+    return x.tolist()
+"""
+COMPILED = """\
+import torch
+
+from helpers import first, listed, some, where
+
+
+@torch.compile
+def f(x: torch.Tensor) -> object:
+    return first(x), some(x), where(x), listed(x)
+"""
+
+
+def test_a_file_alone_has_no_new_findings(project: Path) -> None:
+    """Whether code is compiled is seen in other files, which a hook does not check."""
+    helpers = project / "src" / "helpers.py"
+    helpers.write_text(HELPERS, encoding="utf-8")
+    (project / "src" / "model.py").write_text(COMPILED, encoding="utf-8")
+    run(project, "check", "--write-baseline")
+    whole = {code for code, *_ in found(project, "--isolated")}
+    alone = {code for code, *_ in found(project, "--isolated", "src/helpers.py")}
+    assert len(whole) == 3 and len(alone) == 4 and not whole & alone
+    assert found(project, "src/helpers.py") == []
+    assert "gone" not in run(project, "check", "src/helpers.py").stderr
+    run(project, "check", "--write-baseline", "src/helpers.py")
+    assert found(project) == []
+    helpers.write_text(HELPERS.replace("return x.item()", "return x.item() + x.item()"), encoding="utf-8")
+    assert [code for code, *_ in found(project, "src/helpers.py")] == ["CL201", "CL201"]
+
+
+def test_a_finding_of_its_own_code_comes_first(tmp_path: Path) -> None:
+    entries = [{"code": code, "line": "x", "count": 1} for code in ("CL103", "CL201")]
+    (tmp_path / "b.json").write_text(json.dumps({"version": 1, "findings": {"a.py": entries}}), encoding="utf-8")
+    findings = [finding(tmp_path / "a.py", code) for code in ("CL204", "CL201", "CL204")]
+    judged = baseline.judge(tmp_path / "b.json", findings, [], lambda path: ["x"])
+    assert (judged.new, judged.known) == ([findings[2]], 2)
+
+
+def test_pairs_are_rules() -> None:
+    codes = {rule.code for rule in api.rules()}
+    assert {code for pair in baseline.PAIRS for code in pair} <= codes
+
+
+def finding(path: Path, code: str) -> api.Finding:
+    span = Span(str(path), 1, 1, 1, 2)
+    return api.Finding(code, "", ("sync",), Severity.WARNING, span, "", Region("library", "", ""))

@@ -65,12 +65,15 @@ def test_every_option(name: str) -> None:
 def test_configuration(tmp_path: Path) -> None:
     (example,) = blocks(README, "toml")
     path = tmp_path / "pyproject.toml"
+    path.write_text(example.replace("# baseline = ", "baseline = "), encoding="utf-8")
+    assert load_settings(tmp_path).baseline == tmp_path / "compilelint-baseline.json"
     path.write_text(example, encoding="utf-8")
     settings = load_settings(tmp_path)
+    assert settings.baseline is None  # there is none yet: the example must work as it stands
     assert settings.source == path
     assert registry.selected_codes(settings)
     for key in _READERS:
-        assert re.search(rf"^(\[tool\.compilelint\.)?{key.replace('_', '-')}\b", example, re.MULTILINE), key
+        assert re.search(rf"^(\[tool\.compilelint\.|# )?{key.replace('_', '-')}\b", example, re.MULTILINE), key
 
 
 def test_example_check(example: Path) -> None:
