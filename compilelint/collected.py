@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from compilelint.engine.values import Map, tensor_of
+from compilelint.engine.values import Map, Tensor, tensor_of
 from compilelint.finding import Applicability
-from compilelint.flow import used_after
+from compilelint.flow import changed_in, used_after
 from compilelint.idioms import alike
 from compilelint.source.walk import named
 
@@ -41,6 +41,12 @@ def read_of(node: ast.AST) -> ast.expr | None:
                 return inner
 
 
+def _makes_float(node: ast.AST, tensor: Tensor | None) -> bool:
+    """`float(n)` of an integer tensor, which would be read as an integer."""
+    is_float = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return is_float and tensor is not None and tensor.dtype in ("int", "bool")
+
+
 def collect_in_loop(event: Event, ctx: Context) -> Fix | None:
     """`losses.append(loss.item())` in a loop → `losses.append(loss.detach())`, and one read of all behind the loop."""
     from compilelint.sdk import Fix
@@ -55,10 +61,10 @@ def collect_in_loop(event: Event, ctx: Context) -> Fix | None:
     tensor = tensor_of(ctx.value(read)) if read is not None else None
     if read is None or tensor is None or tensor.rank != 0 or function is None or isinstance(function, ast.Lambda):
         return None
-    if not isinstance(node, ast.expr) or not _is_own(appended, node):
+    if not isinstance(node, ast.expr) or not _is_own(appended, node) or _makes_float(node, tensor):
         return None
     loop = _filled_in(listed, statement, function, ctx)
-    if loop is None:
+    if loop is None or changed_in(read, loop):
         return None
 
     def build(rw: Rewriter) -> None:
@@ -89,7 +95,8 @@ def _filled_in(
 ) -> ast.For | ast.While | None:
     """The loop behind which a list is whole: the outermost around the statement that doesn't make it anew.
 
-    None unless the list was made empty in the function, and nothing in the loop has to do with it but the statement.
+    None unless the list was made empty in the function, and nothing before the loop's end has to do with it but the
+    statement: another name for it would keep the tensors.
     """
     key: str | None = None
     match listed:
@@ -115,6 +122,8 @@ def _filled_in(
         elif isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Try):
             break
     if loop is None or loop.orelse or any(isinstance(n, ast.Return | ast.Yield) for n in ast.walk(loop)):
+        return None
+    if any(n not in stores and n.lineno < loop.lineno for n in uses):
         return None
     inside = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
     mine = [n for n in ast.walk(listed) if isinstance(n, ast.Name) and n.id == name]
@@ -153,7 +162,10 @@ def stack_literal(event: Event, ctx: Context) -> Fix | None:
     tensors = [tensor_of(ctx.value(read)) if read is not None else None for read in reads]
     if len(values) < 2 or not all(t is not None and t.rank == 0 for t in tensors):
         return None
-    if len({t.dtype for t in tensors if t is not None} - {None}) > 1:
+    kinds = {t.dtype for t in tensors if t is not None}
+    if len(kinds - {None}) > 1 or (len(kinds) > 1 and "float" not in kinds):
+        return None  # an integer would be read as a float
+    if any(map(_makes_float, values, tensors)):
         return None
     if isinstance(ctx.parent(whole), ast.Subscript | ast.Starred):
         return None

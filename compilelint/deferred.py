@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Tensor, tensor_of
 from compilelint.finding import Applicability
+from compilelint.flow import changed_in
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
@@ -42,7 +43,14 @@ def read_after_loop(
         return None
     around = {n.id for part in _parts_beside(summand, node) for n in ast.walk(part) if isinstance(n, ast.Name)}
     uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name and ctx.parent(n) is not statement]
-    if around or uses or loop.orelse or ctx.function is None or not isinstance(statement, ast.AugAssign):
+    if (
+        changed_in(read, loop)
+        or around
+        or uses
+        or loop.orelse
+        or ctx.function is None
+        or not isinstance(statement, ast.AugAssign)
+    ):
         return None
 
     def build(rw: Rewriter) -> None:

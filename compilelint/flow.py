@@ -1,4 +1,4 @@
-"""Whether the value that a statement gives a name can still be read once it is done.
+"""Whether the value that a statement gives a name can still be read once it is done, or is changed in a loop.
 
 Part of `compilelint.sdk`, which is where rules import from.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_VIEWS = ("detach", "view", "view_as", "squeeze", "unsqueeze", "reshape", "flatten", "select", "diagonal", "t", "to")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -39,6 +40,49 @@ def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool
         elif isinstance(owner, ast.Try) and any(_reads(name, part) for part in _others(owner, block)):
             return True
     return False
+
+
+def changed_in(tensor: ast.expr, loop: ast.For | ast.While, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a round may change the tensor that an expression of an earlier one gave, as far as the loop's text says:
+    what isn't made anew in each round, and what is written in place."""
+    made = _shown(tensor)
+    if not isinstance(made, ast.Name):
+        return False  # an operation made it
+    if made.id in seen:
+        return True
+    seen |= {made.id}
+    stores: list[ast.expr | None] = []
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(targets=targets, value=value) if any(made.id in _bound(target) for target in targets):
+                stores.append(value)
+            case ast.For(target=target) if made.id in _bound(target):
+                stores.append(None)
+            case ast.AugAssign(target=target) if _is_of(target, made.id):
+                return True
+            case ast.Assign(targets=targets) if any(
+                isinstance(target, ast.Subscript) and _is_of(target, made.id) for target in targets
+            ):
+                return True
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr.endswith("_") and _is_of(value, made.id):
+                if attr != "requires_grad_":
+                    return True
+    return not stores or any(value is not None and changed_in(value, loop, seen) for value in stores)
+
+
+def _shown(tensor: ast.expr) -> ast.expr:
+    """The tensor, or what holds it, that an expression shows without an operation: the x of `x.data[0].view(())`."""
+    match tensor:
+        case ast.Attribute(value=value) | ast.Subscript(value=value):
+            return _shown(value)
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _VIEWS:
+            return _shown(value)
+    return tensor
+
+
+def _is_of(tensor: ast.expr, name: str) -> bool:
+    shown = _shown(tensor)
+    return isinstance(shown, ast.Name) and shown.id == name
 
 
 def _next_round(name: str, loop: ast.For | ast.AsyncFor | ast.While, block: Sequence[ast.stmt], index: int) -> bool:

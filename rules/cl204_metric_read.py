@@ -27,8 +27,8 @@ Unsafe: the sum is kept on the device and rounded in the tensor's own type (Pyth
 all that is added must be on one device. Offered where the name is a local number that starts from a constant, what is
 added is the read, alone or in arithmetic with numbers of the host (`norm.item() ** 2`), and no round reads the sum.
 Each other use becomes `float(total)`, which does for a loop of no rounds too. A running average and the least or
-greatest so far are kept likewise. What is appended to a list that the loop only fills is read at once behind the loop.
-For the rest: manual.
+greatest so far are kept likewise. What is appended to a list that the loop only fills, and that has no other name, is
+read at once behind the loop where each round makes its tensor anew and writes none in place. For the rest: manual.
 
 ## Versions
 All releases.
@@ -130,7 +130,9 @@ def accumulate(event: Event, value: Value, ctx: Context) -> Fix | None:
     if extreme is None and (fix := read_after_loop(event, tensor, read, name, added[1], ctx)) is not None:
         return fix
     counts = tensor is not None and tensor.dtype in ("int", "bool")  # what has no gradient
-    number = "int" if counts and added[1] is node and isinstance(node.func, ast.Attribute) else "float"
+    whole = counts and added[1] is node and isinstance(node.func, ast.Attribute)
+    starts = [start_of(n, ctx) for n in uses if isinstance(n.ctx, ast.Store) and ctx.parent(n) is not statement]
+    number = "int" if whole and all(map(is_whole, starts)) else "float"
 
     loop = event.site.loops[-1].node if event.site.loops else None
     in_text = ctx.python < (3, 12) and any(has_above(use, ast.JoinedStr, ctx) for use in reads)
@@ -257,13 +259,14 @@ def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def each_round(use: ast.Name, event: Event, ctx: Context) -> bool:
-    """Whether a use stands in the loop that accumulates, under no condition: then there is nothing to gain."""
+    """Whether a use stands in the loop that accumulates, under no condition but its own: then there is nothing to
+    gain."""
     loop = event.site.loops[-1].node if event.site.loops else None
     node: ast.AST | None = use
     gated = False
     while node is not None and node is not loop:
-        node = ctx.parent(node)
-        gated = gated or isinstance(node, ast.If)
+        below, node = node, ctx.parent(node)
+        gated = gated or (isinstance(node, ast.If) and below is not node.test)
     return loop is not None and node is loop and not gated
 
 
@@ -284,18 +287,23 @@ def is_converted(use: ast.Name, number: str, ctx: Context) -> bool:
 
 def plain_store(use: ast.Name, statement: ast.stmt, ctx: Context) -> bool:
     """The accumulation itself, or a start from a constant number."""
+    return ctx.parent(use) is statement or ((start := start_of(use, ctx)) is not None and is_start(start))
+
+
+def start_of(use: ast.Name, ctx: Context) -> ast.expr | None:
+    """What a name is bound to where it is stored."""
     parent = ctx.parent(use)
-    if parent is statement:
-        return True
     if isinstance(parent, ast.Tuple) and isinstance(parent.ctx, ast.Store):
         assign = ctx.parent(parent)
         values = assign.value if isinstance(assign, ast.Assign) else None
         if not isinstance(values, ast.Tuple) or len(values.elts) != len(parent.elts):
-            return False
-        return is_start(values.elts[parent.elts.index(use)])
-    if isinstance(parent, ast.AnnAssign):
-        return parent.value is not None and is_start(parent.value)
-    return isinstance(parent, ast.Assign) and is_start(parent.value)
+            return None
+        return values.elts[parent.elts.index(use)]
+    return parent.value if isinstance(parent, ast.Assign | ast.AnnAssign) else None
+
+
+def is_whole(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def is_start(node: ast.expr) -> bool:

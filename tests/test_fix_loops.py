@@ -137,11 +137,46 @@ def flat(value: Any) -> list[float]:
         ("losses = list(data)", "losses.append(loss.item())"),
         ("losses = []", "losses.append(loss.item() * row.sum())"),
         ("losses = other = []", "losses.append(loss.item()); print(other)"),
+        ("losses = []; log = {'loss': losses}", "losses.append(loss.item())"),
+        ("log = {'loss': []}; losses = log['loss']", "log['loss'].append(loss.item())"),
+        ("losses = []", "losses.append(loss.item()); loss.detach().zero_()"),
+        ("losses = 0.0", "losses += loss.item()\n        if losses > 1e6: break"),
     ],
 )
 def test_numbers_that_the_loop_needs_are_read_there(tmp_path: Path, start: str, each: str) -> None:
     _, _, text = both(tmp_path / "m.py", TRAIN.format(start=start, each=each, end="losses"))
     assert "loss.item()" in text
+
+
+@pytest.mark.parametrize(
+    ("start", "each", "end"),
+    [
+        ("count, kept = torch.zeros((), device=data.device), []", "kept.append(count.add_(1).item())", "kept"),
+        (
+            "count, kept = torch.zeros(2, device=data.device), []",
+            "count += 1\n        kept.append(count[0].item())",
+            "kept",
+        ),
+        ("hits = 0.5", "hits += (row > 0).sum().item()", "hits"),
+        ("hits = 0.0", "hits += (row > 0).sum().item()", "hits"),
+        ("hits = 0", "hits += (row > 0).sum().item()", "hits"),
+        ("hits = []", "hits.append(float((row > 0).sum()))", "hits"),
+    ],
+)
+def test_numbers_stay_what_they_were(tmp_path: Path, start: str, each: str, end: str) -> None:
+    old, new, _ = both(tmp_path / "m.py", TRAIN.format(start=start, each=each, end=end))
+    results = []
+    for f in (old, new):
+        torch.manual_seed(0)
+        results.append(f(torch.nn.Linear(3, 1), torch.randn(5, 3)))
+    assert repr(results[0]) == repr(results[1])
+
+
+def test_an_integer_is_not_read_as_a_float(tmp_path: Path) -> None:
+    code = "def f(x: torch.Tensor):\n    return x.max().item(), x.argmax().item()\n"
+    old, new, _ = both(tmp_path / "m.py", code)
+    x = torch.tensor([1.5, -2.0, 4.0])
+    assert repr(new(x)) == repr(old(x))
 
 
 READS = [
