@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import is_given, words
 from compilelint.engine.values import Const, External, Method, Namespace, Tensor, tensor_of
 from compilelint.idioms import is_host_number
+from compilelint.owned import is_own
 from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
 # Element by element, of numbers for all but the first operand: the dtype of a float tensor stays, nothing is raised,
 # and the derivative is finite for infinities too, so that `where` leaves the gradient of what is not selected at zero.
-PLAIN = frozenset(words("clamp clip clamp_min clamp_max nan_to_num neg abs relu add sub mul detach clone"))
-LIMITS = ("torch.finfo", "torch.iinfo")
+PLAIN = frozenset(words("clamp clip clamp_min clamp_max nan_to_num neg abs relu add sub mul clone"))
+LARGEST = 1e4  # what all float dtypes hold, half too
+SMALLEST = 1e-4  # what none of them rounds to zero
 # Functions whose backward reads their own result (`result` in torch's tools/autograd/derivatives.yaml): torch raises
 # when that was written to in place.
 KEEPS_RESULT = frozenset(
@@ -28,12 +30,18 @@ KEEPS_RESULT = frozenset(
 VIEWS = frozenset(words("view reshape flatten squeeze unsqueeze transpose permute t expand narrow contiguous"))
 
 
-def preserves(conditions: Sequence[ast.expr], arms: Sequence[ast.expr], ctx: Context) -> bool:
-    """Whether `torch.where(condition, *arms)` is what `a if condition else b` gives, for every input."""
+def preserves(
+    conditions: Sequence[ast.expr], arms: Sequence[ast.expr], place: ast.AST, target: str | None, ctx: Context
+) -> bool:
+    """Whether `torch.where(condition, *arms)` is what `a if condition else b` gives, for every input.
+
+    `target`: the name that the result gets at `place`, None where it is returned."""
     names = {_base(arm, ctx) for arm in arms}
     name = names.pop() if len(names) == 1 else None
     if name is None or ctx.function is None or writes_in_place(ctx.function, ctx):
         return False
+    if any(_is_itself(arm) for arm in arms) and (target not in (None, name) or not is_own(name, place, ctx)):
+        return False  # who else holds the tensor would no longer share it
     reads = [n for arm in arms for n in ast.walk(arm) if isinstance(n, ast.Name) and n.id == name]
     known = [value for n in reads if (value := tensor_of(ctx.value(n))) is not None]
     if not known or any(value.dtype != "float" or value.kind for value in known):
@@ -43,14 +51,16 @@ def preserves(conditions: Sequence[ast.expr], arms: Sequence[ast.expr], ctx: Con
     return all(_is_flag(condition, ctx) for condition in conditions)
 
 
-def fills_harmlessly(call: ast.Call, mask: ast.expr, ctx: Context) -> bool:
+def fills_harmlessly(call: ast.Call, mask: ast.expr, place: ast.AST, ctx: Context) -> bool:
     """Whether `x = x.masked_fill(mask, value)`, where no element is set, is the same as nothing."""
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as filled), args=[_, value], keywords=[]):
             tensor = tensor_of(ctx.value(filled))
         case _:
             return False
-    if tensor is None or tensor.dtype != "float" or tensor.kind or not is_real(value, ctx) or ctx.function is None:
+    if tensor is None or tensor.dtype != "float" or tensor.kind or not is_modest(value, ctx) or ctx.function is None:
+        return False
+    if not is_own(name, place, ctx):
         return False
     if writes_in_place(ctx.function, ctx) or (is_given(tensor) and _hands_on(ctx.function, ctx)):
         return False
@@ -77,6 +87,13 @@ def is_needed_backward(tensor: Tensor) -> bool:
     return False
 
 
+def _is_itself(node: ast.expr) -> bool:
+    """Whether an expression is the tensor, not a new one."""
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd):
+        node = node.operand
+    return isinstance(node, ast.Name)
+
+
 def _base(node: ast.expr, ctx: Context) -> str | None:
     """The name of the tensor that an expression is, changed element by element by numbers."""
     match node:
@@ -85,18 +102,16 @@ def _base(node: ast.expr, ctx: Context) -> str | None:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return _base(operand, ctx)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
-            if is_real(right, ctx):
+            if is_modest(right, ctx):
                 return _base(left, ctx)
-            return _base(right, ctx) if is_real(left, ctx) else None
+            return _base(right, ctx) if is_modest(left, ctx) else None
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            value = ctx.value(right)
-            nonzero = isinstance(value, Const) and isinstance(value.value, int | float) and bool(value.value)
-            return _base(left, ctx) if nonzero else None
+            return _base(left, ctx) if is_modest(right, ctx, least=SMALLEST) else None
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args) if method in PLAIN:
             of_torch = isinstance(value := ctx.value(owner), Namespace | External) and value.name.startswith("torch")
             inner, rest = (args[0], args[1:]) if of_torch and args else (owner, args)
             given = [*rest, *(keyword.value for keyword in node.keywords if keyword.arg != "alpha")]
-            if len(given) != len(rest) + len(node.keywords) or not all(is_real(each, ctx) for each in given):
+            if len(given) != len(rest) + len(node.keywords) or not all(is_modest(each, ctx) for each in given):
                 return None
             return _base(inner, ctx)
     return None
@@ -108,6 +123,16 @@ def is_real(node: ast.expr, ctx: Context) -> bool:
     if not is_host_number(value) or any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node)):
         return False
     return not (isinstance(value, Const) and isinstance(value.value, complex))
+
+
+def is_modest(node: ast.expr, ctx: Context, least: float = 0.0) -> bool:
+    """Whether an expression is written as a number that every float dtype holds: no infinity, bool or huge integer."""
+    if not all(
+        isinstance(n, ast.Constant | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop) for n in ast.walk(node)
+    ):
+        return False
+    number = value.value if isinstance(value := ctx.value(node), Const) else None
+    return isinstance(number, int | float) and not isinstance(number, bool) and least <= abs(number) < LARGEST
 
 
 def _is_flag(node: ast.expr, ctx: Context) -> bool:

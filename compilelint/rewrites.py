@@ -25,7 +25,7 @@ from compilelint.idioms import (
     target_names,
     used_outside,
 )
-from compilelint.preserved import LIMITS, fills_harmlessly, is_needed_backward, preserves, writes_in_place
+from compilelint.preserved import fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.source.walk import named, nodes_of
 from compilelint.stopped import ask_every_few
@@ -425,7 +425,17 @@ def _select_expression(owner: ast.IfExp, ctx: Context) -> Fix | None:
         condition = _all_of([_condition(node, rw, ctx) for node in dynamic], rw)
         rw.replace(owner, f"{rw.name_for('torch.where')}({condition}, {rw.text(owner.body)}, {rw.text(owner.orelse)})")
 
-    return _select_fix(build, preserves=preserves(dynamic, [owner.body, owner.orelse], ctx))
+    return _select_fix(build, preserves=preserves(dynamic, [owner.body, owner.orelse], owner, _bound(owner, ctx), ctx))
+
+
+def _bound(owner: ast.IfExp, ctx: Context) -> str | None:
+    """The name that a conditional expression is bound to, None where it is returned; empty elsewhere."""
+    match ctx.parent(owner):
+        case ast.Return():
+            return None
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return ""
 
 
 def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
@@ -472,8 +482,8 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
         rw.replace_statement(owner, "\n".join(lines))
 
     arms = [[value, *(v for n, v in other if n == name), *([] if other else [ast.Name(name)])] for name, value in then]
-    same = all(preserves(dynamic, arm, ctx) for arm, (name, _) in zip(arms, then, strict=True) if name in selected)
-    return _select_fix(build, preserves=same and all(_is_host_made(value, ctx) for n, value in then if n in local))
+    same = all(preserves(dynamic, arm, owner, name, ctx) for arm, (name, _) in zip(arms, then, strict=True))
+    return _select_fix(build, preserves=same and not local)
 
 
 def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
@@ -495,7 +505,7 @@ def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
         if not owner.orelse:
             rw.delete_statement(following)
 
-    return _select_fix(build, preserves=preserves(dynamic, [first, second], ctx))
+    return _select_fix(build, preserves=preserves(dynamic, [first, second], owner, None, ctx))
 
 
 def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
@@ -530,7 +540,7 @@ def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
     if not fits:
         return None
     title = "do it always: where no element is set it changes nothing"
-    if isinstance(value, ast.Call) and fills_harmlessly(value, mask, ctx):
+    if isinstance(value, ast.Call) and fills_harmlessly(value, mask, owner, ctx):
         safety, why = Applicability.SAFE, "a fill by a mask without elements is the tensor as it was"
     elif isinstance(target, ast.Name):
         safety, why = Applicability.UNSAFE, "mask and tensor must fit, and the result is a new tensor"
@@ -548,13 +558,6 @@ def _select_fix(build: Callable[[Rewriter], None], *, preserves: bool) -> Fix:
         return Fix(title, Applicability.SAFE, build, why)
     why = "both sides are computed always, must have one shape and dtype, and the result is a new tensor"
     return Fix(title, Applicability.UNSAFE, build, why)
-
-
-def _is_host_made(value: ast.expr, ctx: Context) -> bool:
-    """Whether a value is a Python number computed of others, without calls but `torch.finfo`."""
-    calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
-    known = (isinstance(f := ctx.value(call.func), External) and f.name in LIMITS for call in calls)
-    return is_host_number(ctx.value(value)) and all(known)
 
 
 def _split(test: ast.expr, ctx: Context) -> tuple[list[ast.expr], list[ast.expr]]:

@@ -19,7 +19,8 @@ or accumulate a flag on the device and read it every N steps; for a check that r
 tensors, `all_finite` and `FiniteGuard` of `compilelint.ops`.
 
 ## Fix safety
-Safe where both sides are computed element by element, with numbers, of one float tensor that nothing writes into.
+Safe where both sides are computed element by element, with literal numbers that half precision holds (below 1e4), of
+one float tensor that was made just before, that nothing else holds and nothing writes into.
 Else unsafe: `if bad.any(): v = v[~bad]` before sums, means and counts of `v` becomes a fill with zeros and a count on
 the device. In the steps of an eager loop, a check that raises becomes `guard.check(…)` of a `FiniteGuard` made before
 the loop and flushed behind it: nobody waits, and the error comes some steps later. Elsewhere outside compiled code, a

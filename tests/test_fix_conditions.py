@@ -77,7 +77,7 @@ def test_a_list_changed_after_the_copy_is_not_read(tmp_path: Path) -> None:
 
 SELECTED = """
 @torch.compile
-def f(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor, n: int):
+def f(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor, n: int, scale: float):
     h = torch.relu(x.float() @ w.float())
     {before}
     if {test}:
@@ -93,7 +93,8 @@ def test_a_selection_is_safe_where_it_preserves_everything(tmp_path: Path) -> No
         return "torch.where" in fixed(path, SELECTED.format(test=test, value=value, before=before), unsafe=False)
 
     assert is_safe("torch.isnan(h).any()", "torch.nan_to_num(h)")
-    assert is_safe("h.max() > 3", "h.clamp(max=3) * 0.5 - n")
+    assert is_safe("h.max() > 3", "h.clamp(max=3) * 0.5 - 2")
+    assert is_safe("h.max() > 3", "h * 2", before="top = h.max() + h.shape[0]")
     assert is_safe("not (h > 1).any() and h.sum() > 0", "-h / 2")
     assert not is_safe("h.max() > 3", "h + t")  # another shape or dtype
     assert not is_safe("h.max() > 3", "h * h")  # the derivative of an infinity
@@ -103,6 +104,69 @@ def test_a_selection_is_safe_where_it_preserves_everything(tmp_path: Path) -> No
     assert not is_safe("h.max() > 3", "h * 2", before="h.add_(1)")
     assert not is_safe("h.max() > 3", "h * 2", before="h = x")  # the caller's own tensor
     assert not is_safe("h.max() > 3", "h * 2", before="h = t.long()")  # an int tensor becomes float
+    assert not is_safe("h.max() > 3", "h.detach()")  # would need a gradient all the same
+    for number in ("True", "1e6", "-1e9", "1e400", "10**400", "2**70", "n", "scale", "float('inf')"):
+        assert not is_safe("h.max() > 3", f"h.clamp(max={number})"), number
+        assert not is_safe("h.max() > 3", f"h - {number}"), number
+    assert not is_safe("h.max() > 3", "h / 1e-300")  # nought in half precision
+
+
+def test_a_selection_is_unsafe_where_somebody_else_may_hold_the_tensor(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+
+    def is_safe(before: str, value: str = "torch.nan_to_num(h)") -> bool:
+        code = f"""
+        class M(torch.nn.Module):
+            def forward(self, h: torch.Tensor, w: torch.Tensor):
+                h = h.float()
+                {before}
+                if torch.isnan(h).any():
+                    h = {value}
+                return h
+        """
+        return "torch.where" in fixed(path, code, unsafe=False)
+
+    assert is_safe("h = torch.relu(h)")
+    assert is_safe("h = h * 2; n = h.shape[0]; m = h.mean()")
+    assert not is_safe("pass")  # `float` gives the argument itself
+    assert not is_safe("h = torch.nn.functional.relu(h, inplace=True)")
+    assert not is_safe("h = h * 2; self.last = h")
+    assert not is_safe("h = h * 2; v = h.view(-1)")
+    assert not is_safe("h = h * 2; seen = [h]")
+    assert not is_safe("h = h * 2; self.keep(h)")
+    assert not is_safe("other = h = h * 2")
+
+    def fills(before: str, value: str = "0.0") -> bool:
+        code = f"""
+        @torch.compile
+        def f(h: torch.Tensor):
+            {before}
+            if (h > 3).any():
+                h = h.masked_fill(h > 3, {value})
+            return h
+        """
+        return "if (" not in fixed(path, code, unsafe=False)
+
+    assert fills("h = h.float() * 2")
+    assert not fills("h = h.float()")
+    assert not fills("h = h.half() * 2", "-1e9")  # fails in half precision
+    assert not fills("h = h.half() * 2", "1e39")
+
+
+@pytest.mark.parametrize(
+    ("body", "safe"),
+    [
+        ("return h * 2 if h.max() > 3 else h / 2", True),
+        ("return h * 2 if h.max() > 3 else h", False),
+        ("y = h * 2 if h.max() > 3 else h\n    return y, h", False),
+        ("h = torch.relu(h)\n    return h * 2 if h.max() > 3 else h", True),
+        ("h = torch.relu(h)\n    y = h * 2 if h.max() > 3 else h\n    return y, h", False),
+        ("h = torch.relu(h)\n    return [h, h * 2 if h.max() > 3 else h]", False),
+    ],
+)
+def test_a_conditional_expression_that_is_the_tensor_itself(tmp_path: Path, body: str, safe: bool) -> None:
+    code = f"@torch.compile\ndef f(x: torch.Tensor):\n    h = x.float()\n    {body}\n"
+    assert ("torch.where" in fixed(tmp_path / "m.py", code, unsafe=False)) is safe
 
 
 def test_a_write_into_what_backward_reads_stays_behind_its_branch(tmp_path: Path) -> None:
