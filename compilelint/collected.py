@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import Map, Tensor, tensor_of
 from compilelint.finding import Applicability
 from compilelint.flow import changed_in, used_after
-from compilelint.idioms import alike
+from compilelint.idioms import alike, is_tried
 from compilelint.source.walk import named
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _filled_in(
             break
     if loop is None or loop.orelse or any(isinstance(n, ast.Return | ast.Yield) for n in ast.walk(loop)):
         return None
-    if any(n not in stores and n.lineno < loop.lineno for n in uses):
+    if any(n not in stores and n.lineno < loop.lineno for n in uses) or is_tried(statement, ctx):
         return None
     inside = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
     mine = [n for n in ast.walk(listed) if isinstance(n, ast.Name) and n.id == name]

@@ -92,7 +92,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
 from compilelint.finite import ask_all, check_all_first, is_asked_of_all
-from compilelint.flow import used_after
+from compilelint.flow import changed_in, used_after
 from compilelint.hoisted import ask_once, copy_once, seed_before_call, trace_autograd, traces_autograd
 from compilelint.hosted import take_from_host
 from compilelint.idioms import (
@@ -203,6 +203,7 @@ __all__ = [
     "branch_effects",
     "branch_node",
     "break_effects",
+    "changed_in",
     "check_all_first",
     "collect_in_loop",
     "compare_on_device",

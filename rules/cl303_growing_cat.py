@@ -22,8 +22,8 @@ or, where each round reads what is there so far, a tensor of the full size, fill
 
 ## Fix safety
 Unsafe: what is appended is kept, not copied, until the loop is done: it must not be written to in place. Offered where
-the loop does nothing else with the growing tensor than to `cat` to its end. For the rest: manual, since what the loop
-reads of it decides.
+each round makes it anew, and the loop does nothing else with the growing tensor than to `cat` to its end. For the rest:
+manual, since what the loop reads of it decides.
 
 ## Versions
 All releases.
@@ -38,7 +38,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Severity, names_in, on_device
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Severity, changed_in, names_in, on_device
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -83,6 +83,8 @@ def collect(event: Call, name: str, ctx: Context) -> Fix | None:
     if not isinstance(first, ast.Name) or first.id != name or not alone or event.site.protected or function is None:
         return None
     if not isinstance(loop, ast.For | ast.While) or loop.orelse or any(isinstance(e, ast.Starred) for e in rest):
+        return None
+    if any(changed_in(part, loop) for part in rest):
         return None
     if not all(isinstance(k.value, ast.Constant) for k in keywords) or is_captured(name, function):
         return None

@@ -160,6 +160,11 @@ def test_numbers_that_the_loop_needs_are_read_there(tmp_path: Path, start: str, 
         ("hits = 0.5", "hits += (row > 0).sum().item()", "hits"),
         ("hits = 0.0", "hits += (row > 0).sum().item()", "hits"),
         ("hits = 0", "hits += (row > 0).sum().item()", "hits"),
+        (
+            "count, kept = torch.zeros(1, device=data.device), torch.zeros(0, device=data.device)",
+            "count += 1\n        kept = torch.cat([kept, count])",
+            "kept",
+        ),
         ("hits = []", "hits.append(float((row > 0).sum()))", "hits"),
     ],
 )
@@ -388,3 +393,24 @@ def test_a_global_that_grows_is_left(tmp_path: Path) -> None:
     assert "CL303" in {finding.code for finding in api.check([path], settings).findings}
     api.fix([path], settings, apply=True)
     assert path.read_text(encoding="utf-8") == GLOBAL
+
+
+TRIED = """
+def f(model: torch.nn.Module, data: torch.Tensor):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = []
+    try:
+        for row in data:
+            loss = model(row).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    except RuntimeError:
+        print("stopped")
+    return losses
+"""
+
+
+def test_a_loop_that_an_exception_may_end_reads_in_each_round(tmp_path: Path) -> None:
+    assert "losses.append(loss.item())" in both(tmp_path / "m.py", TRIED)[2]
