@@ -9,15 +9,17 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
-from compilelint.engine.values import External, Namespace, Seq, tensor_of
+from compilelint.engine.values import Const, External, Namespace, Scalar, Seq, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_host_number, is_number, target_names
 from compilelint.source.walk import named, nodes_of
+from compilelint.untouched import is_made_here, is_untouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from compilelint.engine.events import Branch, Call, Convert, Event
+    from compilelint.engine.values import Value
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context, Fix, Frame
 
@@ -93,14 +95,15 @@ def read_the_list(event: Call | Convert, ctx: Context) -> Fix | None:
         return None
     twin = host_twin(name.id, ctx)
     if twin is not None:
-        if not is_flat(twin, function, ctx):
+        safety = _trust(name.id, twin, function, ctx)
+        if safety is None:
             return None
 
         def build(rw: Rewriter) -> None:
             rw.replace(event.node, f"{how}({twin})")
 
-        here = name.id not in _parameters(function) and tensor.dtype == "int"
-        why = "the list has the same numbers" + ("" if here else ", as far as calls in sight tell")
+        here = safety is Applicability.SAFE and tensor.dtype == "int"
+        why = "the list has the same numbers" + ("" if here else ", as far as this function and calls in sight tell")
         return Fix("read the list", Applicability.SAFE if here else Applicability.UNSAFE, build, why)
     return _read_what_is_passed(name.id, function, ctx)
 
@@ -239,15 +242,51 @@ def counted_by_list(event: Call, ctx: Context) -> Fix | None:
             "the counts are those of all elements; what else `scatter_add_` adds up would be wrong",
         )
     twin = host_twin(counts.id, ctx)
-    if twin is None or not is_flat(twin, function, ctx):
+    safety = _trust(counts.id, twin, function, ctx) if twin is not None else None
+    if safety is None:
         return None
     why = "the same number, which the operator would add up itself"
+    if safety is not Applicability.SAFE:
+        why += ", as far as this function and calls in sight tell"
     return Fix(
         "tell it the size of the result",
-        Applicability.UNSAFE if counts.id in _parameters(function) else Applicability.SAFE,
+        safety,
         lambda rw: rw.add_argument(call, f"output_size=sum({twin})"),
         why,
     )
+
+
+def _trust(
+    name: str, twin: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context
+) -> Applicability | None:
+    """How safe it is to take a list for the tensor that was made of it; None where something may write into either."""
+    bound = next((ctx.parent(n) for n in named(function, name) if isinstance(n.ctx, ast.Store)), None)
+    made = bound if isinstance(bound, ast.Assign) else function.body[0]
+    if not is_flat(twin, function, ctx) or not all(is_untouched(each, made, ctx) for each in (name, twin)):
+        return None
+    written = bound is made and is_made_here(twin, made, ctx) and _keeps_dtype(bound) and _are_integers(twin, ctx)
+    return Applicability.SAFE if written else Applicability.UNSAFE
+
+
+def _keeps_dtype(made: ast.AST) -> bool:
+    """Whether what was made of a list was moved to devices alone: `.to(torch.uint8)` could wrap its numbers."""
+    calls = [n for n in ast.walk(made) if isinstance(n, ast.Call)]
+    to = [n for n in calls if isinstance(n.func, ast.Attribute) and n.func.attr == "to"]
+    given = [*(a for n in to for a in n.args), *(k.value for n in to for k in n.keywords if k.arg != "non_blocking")]
+    return all(isinstance(a, ast.Name | ast.Attribute) and ast.unparse(a).endswith("device") for a in given)
+
+
+def _are_integers(twin: str, frame: Frame) -> bool:
+    """Whether all elements of a list are known to be integers, and no bools, wherever the function reads it."""
+    values = [frame.value(n) for n in named(frame.function, twin) if _is_load(n)] if frame.function else []
+    lists = [value.items for value in values if isinstance(value, Seq)]
+    return bool(lists) and all(items and all(_is_integer(item) for item in items) for items in lists)
+
+
+def _is_integer(value: Value) -> bool:
+    if isinstance(value, Const):
+        return type(value.value) is int
+    return isinstance(value, Scalar) and value.type == "int"
 
 
 def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> str | None:

@@ -21,7 +21,8 @@ A 0-d tensor does where a number would: in arithmetic, comparisons, `torch.full(
 tensors from the compiled function and read them where they are logged.
 
 ## Fix safety
-Safe where the tensor was made of a list in the same function: the list is read. Unsafe where callers have that list
+Safe where the tensor was made of a list of integers that the same function writes out, and both are bound once and
+only read: the list is read. Unsafe where the list comes from elsewhere, where callers have that list
 and pass it instead, and where all that is done with the number takes a 0-d tensor as well (arithmetic with tensors,
 bounds of `clamp`, fills, a return), which may change a result's dtype by promotion; an index becomes a vector
 of one, and `torch.equal` in a test `(a == b).all()`. Elsewhere manual.

@@ -23,7 +23,8 @@ compiled anew.
 Unsafe: `x[mask].sum()` and `.mean()` become `torch.where`, and `cross_entropy(logits[keep], labels[keep])` with `keep
 = labels != K` the loss over all with `ignore_index=K`: the same terms, summed in another order. The first index of a
 condition, `cond.nonzero()[0].item()`, becomes `argmax` where it is stored or an index (unsafe). Safe for
-`repeat_interleave` by counts that were made of a list, which gives `output_size`. Where the rows that a mask picks are
+`repeat_interleave` by counts that were made of a list of integers written out in the function, both bound once and only
+read: it gives `output_size` (unsafe for lists from elsewhere). Where the rows that a mask picks are
 worked on one by one and put back, as in a loop over experts, all rows are worked on and those of the mask kept (unsafe:
 more is computed); `bincount` to a given number scatters ones. The rest is manual: only you know the size.
 

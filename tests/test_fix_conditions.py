@@ -71,8 +71,59 @@ def test_a_list_changed_after_the_copy_is_not_read(tmp_path: Path) -> None:
     """
     path = tmp_path / "m.py"
     assert "x[: max(sizes)]" in fixed(path, code.format(between="x = x + 1"), unsafe=False)
-    for change in ("sizes.append(9)", "sizes[0] = 9", "sizes = [9]"):
-        assert "max(sizes)" not in fixed(path, code.format(between=change))
+    for change in (
+        "sizes.append(9)",
+        "sizes[0] = 9",
+        "sizes = [9]",
+        "sizes += [9]",
+        "other = sizes; other.append(9)",
+        "keep(sizes)",
+        "lengths[0] = 9",
+        "lengths.add_(1)",
+        "lengths += 1",
+        "other = lengths; other += 1",
+        "v = lengths.view(-1); v += 1",
+        "v = lengths[:1]; v += 1",
+        "keep(lengths)",
+        "torch.add(lengths, 1, out=lengths)",
+    ):
+        assert "max(sizes)" not in fixed(path, code.format(between=change)), change
+
+
+@pytest.mark.parametrize(
+    ("made", "safe"),
+    [
+        ("sizes = [2, 3]; counts = torch.tensor(sizes)", True),
+        ("sizes = [2]; sizes.append(3); counts = torch.tensor(sizes).to(x.device)", True),
+        ("sizes = [2, 3]; counts = torch.tensor(sizes).to(torch.uint8)", False),
+        ("sizes = [True, 3]; counts = torch.tensor(sizes)", False),
+        ("sizes = self.sizes; counts = torch.tensor(sizes)", False),
+        ("sizes = given; counts = torch.tensor(sizes)", False),
+    ],
+)
+def test_a_list_stands_safely_for_its_tensor_where_it_is_written_out(tmp_path: Path, made: str, safe: bool) -> None:
+    indented = made.replace("; ", "\n            ")
+    code = f"""
+    class M(torch.nn.Module):
+        def forward(self, x: torch.Tensor, given: list[int]):
+            {indented}
+            return torch.repeat_interleave(x, counts, dim=0), x * counts.max().item()
+    """
+    after = fixed(tmp_path / "m.py", code, unsafe=False)
+    assert ("max(sizes)" in after) is ("output_size=sum(sizes)" in after) is safe
+
+
+@pytest.mark.parametrize("change", ["counts[0] = 9", "other = sizes; other.append(9)", "v = counts.view(-1); v += 1"])
+def test_a_size_of_a_result_is_not_told_by_a_list_that_may_differ(tmp_path: Path, change: str) -> None:
+    code = f"""
+    @torch.compile
+    def f(x: torch.Tensor):
+        sizes = [2, 3]
+        counts = torch.tensor(sizes)
+        {change}
+        return torch.repeat_interleave(x, counts, dim=0)
+    """
+    assert "output_size" not in fixed(tmp_path / "m.py", code)
 
 
 SELECTED = """
