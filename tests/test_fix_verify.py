@@ -90,8 +90,8 @@ def test_all_hold_but_what_does_not_run(tmp_path: Path) -> None:
     (file,) = run.result.changed
     assert file.diff.count("+        total += loss.detach()") == 1
     assert file.diff.count("+        worst += loss.detach()") == 1
-    ((path, skipped),) = run.result.disproved
-    assert (path, skipped.line) == ("m.py", 26)
+    ((place, skipped),) = run.result.disproved
+    assert (place, skipped.line) == ("m.py:26", 26)
     assert "m.py:make does not run it" in skipped.reason
     assert Path("m.py").read_text(encoding="utf-8") == before
     assert os.listdir(tmp_path / "tmp") == []
