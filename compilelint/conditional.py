@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, Namespace, tensor_of
 from compilelint.finding import Applicability
+from compilelint.preserved import VIEWS
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
     from compilelint.sdk import Context, Fix
 
 SINCE = (2, 6)
+SHARING = VIEWS | frozenset(
+    words(
+        "view_as reshape_as expand_as swapaxes swapdims movedim moveaxis unflatten select diagonal unfold chunk split"
+        " real imag to float half double bfloat16 int long type type_as detach alias ravel"
+        " broadcast_to as_strided"
+    )
+)
 # What runs inside may not write into anything, draw, or read: torch.cond refuses it, or its order is lost.
 STATEFUL = words("BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm Dropout Dropout1d Dropout2d Dropout3d LSTM GRU RNN")
 REFUSED = frozenset(words("item tolist cpu numpy nonzero unique masked_select backward dropout rand randn randint"))
@@ -64,8 +72,8 @@ def cond_instead(owner: ast.If, condition: Callable[[Rewriter], str], ctx: Conte
 
 def _is_computed(node: ast.expr, ctx: Context) -> bool:
     """A new tensor, by calls of modules and of torch's functions that have no side effects."""
-    if not isinstance(node, ast.Call | ast.BinOp):
-        return False  # an input itself can't be a result of torch.cond
+    if not isinstance(node, ast.Call | ast.BinOp) or _is_view(node, ctx):
+        return False  # an input itself, or a view of it, can't be a result of torch.cond
     for part in ast.walk(node):
         match part:
             case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr() | ast.Lambda() | ast.Starred():
@@ -86,6 +94,13 @@ def _is_computed(node: ast.expr, ctx: Context) -> bool:
                 elif not isinstance(func, ast.Attribute) or tensor_of(ctx.value(func.value)) is None:
                     return False
     return True
+
+
+def _is_view(node: ast.expr, ctx: Context) -> bool:
+    """Whether a result may share memory with an operand."""
+    if not isinstance(node, ast.Call) or isinstance(ctx.value(node.func), Instance):
+        return False
+    return isinstance(node.func, ast.Attribute) and node.func.attr in SHARING
 
 
 def _next(owner: ast.stmt, ctx: Context) -> ast.stmt | None:

@@ -31,6 +31,7 @@ TWINS = {
     "torch_manual_seed": "torch_rand_ok",
     "torch_generator_global": "torch_generator_none_ok",
     "module_own_generator": "module_noise_ok",
+    "warn_message": "warn_in_if_ok",
     "lock_with": "lock_absent_ok",
     "torch_device_manager": "torch_device_keyword_ok",
     "manager_redirect_stdout": "manager_null_ok",
