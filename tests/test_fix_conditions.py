@@ -358,3 +358,15 @@ def test_the_shape_of_a_number_is_made_a_tensor_of_integers(tmp_path: Path) -> N
     exec(after.replace("@torch.compile\n", ""), space)
     scalar = torch.tensor(1.0)
     assert space["f"](scalar).dtype == torch._shape_as_tensor(scalar).dtype == torch.int64
+
+
+def test_views_are_no_results_of_cond(tmp_path: Path) -> None:
+    """torch.cond refuses what shares memory with its inputs."""
+    path = tmp_path / "m.py"
+    text = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    h = x * 1.0\n"
+        "    if h.max() > 0:\n        h = h.clamp(max=0)\n    else:\n        h = h.view(-1)\n    return h\n"
+    )
+    path.write_text(text, encoding="utf-8")
+    api.fix([path], api.load_settings(isolated=True, overrides={"unsafe_fixes": True}), apply=True)
+    assert path.read_text(encoding="utf-8") == text
