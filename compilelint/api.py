@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from compilelint.config import Settings, describe, known_torch_versions, load_settings, origins, show_version
 from compilelint.errors import ConfigError, InstallationError, RegistryError, UsageProblem
-from compilelint.finding import Applicability, Edit, Finding, Severity
+from compilelint.finding import EFFECTS, Applicability, Edit, Finding, Severity
 
 if TYPE_CHECKING:
     from compilelint.analysis import InternalError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from compilelint.tracing import TraceResult
 
 __all__ = [
+    "EFFECTS",
     "FORMATS",
     "Applicability",
     "ConfigError",

@@ -39,16 +39,12 @@ def check_all_first(event: Branch, ctx: Context) -> Fix | None:
     statement = event.owner
     if ctx.compiled or not isinstance(statement, ast.If) or statement.orelse:
         return None
-    loop = ctx.parent(statement)
-    if isinstance(loop, ast.If):
-        loop = ctx.parent(loop)
-    if loop is None or (found := loop_of(loop)) is None or found[1] != [statement] or not isinstance(loop, ast.For):
+    if (around := loop_around(statement, ctx)) is None:
         return None
-    each, test = found[0], statement.test
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and all(map(is_choice, test.values[:-1])):
-        each, test = replace(each, tests=(*each.tests, *test.values[:-1])), test.values[-1]
-    if (place := bad_place(test, each, ctx)) is None:
+    loop, each = around
+    if (found := bad_in_round(statement.test, each, ctx)) is None:
         return None
+    each, place = found
 
     def build(rw: Rewriter) -> None:
         lists = Lists(rw, each, ctx)
@@ -56,6 +52,24 @@ def check_all_first(event: Branch, ctx: Context) -> Fix | None:
         rw.wrap_statement(loop, f"if not {rw.name_for(ALL_FINITE)}({lists.of(place)}):")
 
     return Fix("Ask all tensors at once first", Applicability.UNSAFE, build, WHY)
+
+
+def loop_around(owner: ast.stmt, ctx: Context) -> tuple[ast.For, Each] | None:
+    """The loop that does nothing but make a check in each round."""
+    loop = ctx.parent(owner)
+    if isinstance(loop, ast.If):
+        loop = ctx.parent(loop)
+    if isinstance(loop, ast.For) and (found := loop_of(loop)) is not None and found[1] == [owner]:
+        return loop, found[0]
+    return None
+
+
+def bad_in_round(test: ast.expr, each: Each, ctx: Context) -> tuple[Each, ast.expr] | None:
+    """The tensor of a round of which a test holds only where it is bad, in those rounds that the test chooses."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and all(map(is_choice, test.values[:-1])):
+        each, test = replace(each, tests=(*each.tests, *test.values[:-1])), test.values[-1]
+    place = bad_place(test, each, ctx)
+    return None if place is None else (each, place)
 
 
 def ask_all(event: Call, ctx: Context) -> Fix | None:

@@ -9,9 +9,10 @@ import ast
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
+from compilelint.idioms import COMPREHENSIONS, target_names
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _VIEWS = ("detach", "view", "view_as", "squeeze", "unsqueeze", "reshape", "flatten", "select", "diagonal", "t", "to")
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class _Seen(Enum):
@@ -54,9 +55,9 @@ def changed_in(tensor: ast.expr, loop: ast.For | ast.While, seen: frozenset[str]
     stores: list[ast.expr | None] = []
     for node in ast.walk(loop):
         match node:
-            case ast.Assign(targets=targets, value=value) if any(made.id in _bound(target) for target in targets):
+            case ast.Assign(targets=targets, value=value) if any(made.id in target_names(target) for target in targets):
                 stores.append(value)
-            case ast.For(target=target) if made.id in _bound(target):
+            case ast.For(target=target) if made.id in target_names(target):
                 stores.append(None)
             case ast.AugAssign(target=target) if _is_of(target, made.id):
                 return True
@@ -90,7 +91,7 @@ def _next_round(name: str, loop: ast.For | ast.AsyncFor | ast.While, block: Sequ
     if isinstance(loop, ast.While):
         if _reads(name, [loop.test]):
             return True
-    elif name in _bound(loop.target):
+    elif name in target_names(loop.target):
         return False
     return _first(name, block[: index + 1]) is _Seen.READ
 
@@ -109,11 +110,11 @@ def _of(name: str, statement: ast.stmt) -> _Seen:
         case ast.Assign(targets=targets, value=value):
             if _reads(name, [value, *targets]):
                 return _Seen.READ
-            return _Seen.BOUND if any(name in _bound(target) for target in targets) else _Seen.NEITHER
+            return _Seen.BOUND if any(name in target_names(target) for target in targets) else _Seen.NEITHER
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             if _reads(name, [value, target]):
                 return _Seen.READ
-            return _Seen.BOUND if name in _bound(target) else _Seen.NEITHER
+            return _Seen.BOUND if name in target_names(target) else _Seen.NEITHER
         case ast.AugAssign(target=ast.Name(id=changed)) if changed == name:
             return _Seen.READ
         case (
@@ -122,13 +123,13 @@ def _of(name: str, statement: ast.stmt) -> _Seen:
         ):
             if _reads(name, [source, target]):
                 return _Seen.READ
-            inside = _Seen.BOUND if name in _bound(target) else _first(name, body)
+            inside = _Seen.BOUND if name in target_names(target) else _first(name, body)
             return _Seen.READ if _Seen.READ in (inside, _first(name, orelse)) else _Seen.NEITHER  # maybe no round
         case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
             if _reads(name, [item.context_expr for item in items]):
                 return _Seen.READ
             targets = [item.optional_vars for item in items if item.optional_vars is not None]
-            return _Seen.BOUND if any(name in _bound(target) for target in targets) else _first(name, body)
+            return _Seen.BOUND if any(name in target_names(target) for target in targets) else _first(name, body)
         case ast.If(test=test, body=body, orelse=orelse):
             if _reads(name, [test]):
                 return _Seen.READ
@@ -145,16 +146,12 @@ def _reads(name: str, nodes: Iterable[ast.AST]) -> bool:
         if isinstance(node, ast.Name):
             if node.id == name and not isinstance(node.ctx, ast.Store):
                 return True
-        elif isinstance(node, _COMPREHENSIONS) and any(name in _bound(each.target) for each in node.generators):
+        elif isinstance(node, COMPREHENSIONS) and any(name in target_names(each.target) for each in node.generators):
             if _reads(name, [node.generators[0].iter]):
                 return True
         elif _reads(name, ast.iter_child_nodes(node)):
             return True
     return False
-
-
-def _bound(target: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _is_shared(name: str, function: ast.AST | None, statement: ast.stmt) -> bool:

@@ -66,6 +66,15 @@ def target_names(target: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def block_of(statement: ast.stmt, ctx: Context) -> list[ast.stmt]:
+    """The block that a statement stands in, itself included; none where that is another kind of block."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(ctx.parent(statement), field, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return []
+
+
 def names_in(node: ast.AST) -> set[str]:
     """The names that an expression reads."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}

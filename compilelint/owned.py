@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
 from compilelint.engine.values import External, tensor_of
+from compilelint.idioms import block_of
 from compilelint.source.walk import walk
 
 if TYPE_CHECKING:
@@ -28,23 +30,15 @@ def is_own(name: str, place: ast.AST, ctx: Context) -> bool:
     statement: ast.AST | None = place
     while statement is not None and not isinstance(statement, ast.stmt):
         statement = ctx.parent(statement)
-    block = _block(statement, ctx) if isinstance(statement, ast.stmt) else []
-    for before in reversed(block):
+    if statement is None:
+        return False
+    for before in reversed(list(takewhile(lambda each: each is not statement, block_of(statement, ctx)))):
         match before:
             case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
                 return _is_fresh(value, ctx)
         if any(isinstance(n, ast.Name) and n.id == name and not _is_read(n, ctx) for n in walk(before)):
             return False
     return False
-
-
-def _block(statement: ast.stmt, ctx: Context) -> list[ast.stmt]:
-    """The statements before one in its block."""
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(ctx.parent(statement), field, None)
-        if isinstance(block, list) and statement in block:
-            return block[: block.index(statement)]
-    return []
 
 
 def _is_fresh(value: ast.expr, ctx: Context) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
@@ -18,6 +19,7 @@ from compilelint.flow import used_after
 from compilelint.guarded import guarded
 from compilelint.idioms import (
     alike,
+    block_of,
     is_elif,
     is_host_number,
     is_tried,
@@ -824,10 +826,5 @@ def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
 
 
 def _next_statement(owner: ast.stmt, ctx: Context) -> ast.stmt | None:
-    parent = ctx.parent(owner)
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(parent, field, None)
-        if isinstance(block, list) and owner in block:
-            index = block.index(owner) + 1
-            return block[index] if index < len(block) else None
-    return None
+    block = block_of(owner, ctx)
+    return next((after for before, after in pairwise(block) if before is owner), None)

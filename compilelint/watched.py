@@ -6,14 +6,13 @@ Part of `compilelint.sdk`, which is where rules import from.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
 from compilelint.finding import Applicability
-from compilelint.finite import bad_place, bad_tensor
+from compilelint.finite import bad_in_round, bad_tensor, loop_around
 from compilelint.idioms import is_elif, is_tried
-from compilelint.pertensor import Each, Lists, is_choice, loop_of
+from compilelint.pertensor import Each, Lists
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Branch
@@ -65,25 +64,13 @@ def guard_steps(event: Branch, ctx: Context) -> Fix | None:
 def _checked(owner: ast.If | ast.Assert, ctx: Context) -> tuple[ast.stmt, Each | None, ast.expr] | None:
     """The statement that makes the check, what it runs over if it is a loop, and the tensor (of a round)."""
     bad = ast.UnaryOp(ast.Not(), owner.test) if isinstance(owner, ast.Assert) else owner.test
-    around = _loop_around(owner, ctx)
+    around = loop_around(owner, ctx)
     if around is None:
         tensor = bad_tensor(bad, ctx)
         return None if tensor is None else (owner, None, tensor)
     loop, each = around
-    if isinstance(bad, ast.BoolOp) and isinstance(bad.op, ast.And) and all(map(is_choice, bad.values[:-1])):
-        each, bad = replace(each, tests=(*each.tests, *bad.values[:-1])), bad.values[-1]
-    tensor = bad_place(bad, each, ctx)
-    return None if tensor is None else (loop, each, tensor)
-
-
-def _loop_around(owner: ast.stmt, ctx: Context) -> tuple[ast.For, Each] | None:
-    """The loop that does nothing but make the check in each round."""
-    loop = ctx.parent(owner)
-    if isinstance(loop, ast.If):
-        loop = ctx.parent(loop)
-    if isinstance(loop, ast.For) and (found := loop_of(loop)) is not None and found[1] == [owner]:
-        return loop, found[0]
-    return None
+    found = bad_in_round(bad, each, ctx)
+    return None if found is None else (loop, *found)
 
 
 def _all_of(each: Each, tensor: ast.expr, rw: Rewriter, ctx: Context) -> str:

@@ -19,6 +19,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from compilelint import registry
+from compilelint.config import show_version
 from compilelint.models import tables
 from compilelint.sdk import Rule
 
@@ -82,7 +83,7 @@ def rule_page(rule: Rule) -> str:
     title, _, rest = body.partition("\n")
     parts = [f"# {rule.code}: {rule.name}", f"*Effects: {effects}. {fix[0].upper()}{fix[1:]}.*", title, rest.strip()]
     if said := list(dynamo_rows(rule)):
-        head = "| graph break | " + " | ".join(f"torch {_version(v)}" for v in tables.available()) + " |"
+        head = "| graph break | " + " | ".join(f"torch {show_version(v)}" for v in tables.available()) + " |"
         parts += ["## What Dynamo says", "\n".join([head, "| --- " * (len(tables.available()) + 1) + "|", *said])]
     for stem, diff in rewrites(rule):
         cut = diff[:LONGEST_DIFF] + (["…"] if len(diff) > LONGEST_DIFF else [])
@@ -143,7 +144,7 @@ def break_pages() -> Iterator[tuple[str, str]]:
     for version in tables.available():
         for number, entry in tables.load(version).data["gb_registry"].items():
             known[number] = entry
-            seen.setdefault(number, []).append(_version(version))
+            seen.setdefault(number, []).append(show_version(version))
     lines = [
         "# Graph breaks",
         "",
@@ -186,10 +187,6 @@ def _effects() -> dict[str, Any]:
 
 def _without_marks(text: str) -> list[str]:
     return re.sub(r" *# (?:expect|reads).*", "", text).splitlines(keepends=True)
-
-
-def _version(version: tables.Version) -> str:
-    return ".".join(map(str, version))
 
 
 def _plain(text: str) -> str:

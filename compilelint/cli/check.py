@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from compilelint.api import FORMATS
 from compilelint.cli import console
 from compilelint.cli.options import paths_argument, selection_options, settings_from
 from compilelint.errors import UsageProblem
@@ -20,7 +21,7 @@ from compilelint.errors import UsageProblem
 @selection_options
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "concise", "json", "sarif", "github", "gitlab", "junit", "html"]),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
     help="How findings are written, to stdout.",

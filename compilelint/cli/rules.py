@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from compilelint.api import EFFECTS
 from compilelint.cli import console
 
 FAMILIES = {
@@ -18,7 +19,6 @@ FAMILIES = {
     "CL4": "Copies between host and device",
     "CL5": "torch.compile and custom operators",
 }
-EFFECTS = ["graph-break", "sync", "launch", "transfer", "recompile"]
 
 
 @click.command()
