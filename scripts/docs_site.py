@@ -32,6 +32,8 @@ MOVED = {
     "benchmarks/results/": "results/",
     "../CONTRIBUTING.md": "contributing.md",
     "CONTRIBUTING.md": "contributing.md",
+    "../SECURITY.md": "security.md",
+    "SECURITY.md": "security.md",
     "README.md": "index.md",
 }
 LONGEST_DIFF = 120
@@ -41,6 +43,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {
         "index.md": (ROOT / "README.md").read_text(encoding="utf-8"),
         "contributing.md": (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
+        "security.md": (ROOT / "SECURITY.md").read_text(encoding="utf-8"),
         **dict(rule_pages()),
         **dict(break_pages()),
         **dict(result_pages()),
