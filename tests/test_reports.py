@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from compilelint.escaping import escape
 from compilelint.finding import Applicability, Edit, Finding, FixPlan, Region, Severity, Span, TraceStep
 from compilelint.report import WRITERS, RuleDoc, Run, text
-from compilelint.report.text import escape
 
 SOURCE = {
     "src/model.py": ["import torch", "", "def forward(self, x, mask):", "    if mask.any():", "        x = x * 2"],

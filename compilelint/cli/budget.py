@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from compilelint.cli import console
+from compilelint.escaping import escape
 
 
 @click.command()
@@ -56,7 +57,7 @@ def budget(target: str | None, as_json: bool, **options: Any) -> int:
     else:
         for outcome in outcomes:
             for line in _told(outcome):
-                console.write(line + "\n")
+                console.write(escape(line) + "\n")
     return int(any(each.grew for each in outcomes))
 
 

@@ -129,7 +129,8 @@ def check(
     for error in result.errors:
         console.error(api.describe_error(error))
         if options["verbose"]:
-            console.note(error.traceback.rstrip())
+            for line in error.traceback.rstrip().split("\n"):
+                console.note(line)
     if statistics:
         _write_statistics(result, quiet=quiet)
     else:

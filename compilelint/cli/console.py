@@ -10,6 +10,8 @@ from typing import Any, TextIO
 
 import click
 
+from compilelint.escaping import escape
+
 
 def prepare() -> None:
     """Characters that the terminal's encoding lacks are written as escapes, not as a crash."""
@@ -45,6 +47,11 @@ def write(text: str) -> None:
         raise UsageProblem(f"the output can't be written: {error.strerror}") from None
 
 
+def write_source(text: str) -> None:
+    """What holds code as it is: not to a terminal, which would obey what is in it."""
+    write(escape(text.replace("\r\n", "\n"), keep="\n\t") if sys.stdout.isatty() else text)
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 file`, `2 files`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
@@ -65,7 +72,7 @@ def warn(text: str) -> None:
 
 def note(text: str) -> None:
     """A line for --verbose."""
-    click.echo(click.style(_shown(text), dim=True), err=True, color=wants_color(sys.stderr))
+    click.echo(click.style(escape(text), dim=True), err=True, color=wants_color(sys.stderr))
 
 
 def progress(text: str) -> None:
@@ -108,13 +115,9 @@ def _bar(total: int) -> Any:
     return bar
 
 
-def _tell(label: str, color: str, text: str) -> None:
-    click.echo(f"{click.style(label, fg=color, bold=True)}: {_shown(text)}", err=True, color=wants_color(sys.stderr))
-
-
-def _shown(text: str) -> str:
-    """Without what a terminal would obey."""
-    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+def _tell(label: str, color: str, text: str, keep: str = "") -> None:
+    shown = f"{click.style(label, fg=color, bold=True)}: {escape(text, keep)}"
+    click.echo(shown, err=True, color=wants_color(sys.stderr))
 
 
 def fail(problem: Exception) -> int:
@@ -122,11 +125,11 @@ def fail(problem: Exception) -> int:
     from compilelint.errors import UsageProblem
 
     if isinstance(problem, UsageProblem):
-        error(str(problem))
+        _tell("error", "red", str(problem), keep="\n")
         return 2
     import traceback
 
-    click.echo("".join(traceback.format_exception(problem)), err=True, nl=False)
+    click.echo(escape("".join(traceback.format_exception(problem)), keep="\n"), err=True, nl=False)
     error("this is a bug in compilelint; please report it with the lines above")
     return 2
 

@@ -57,7 +57,7 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
     for error in run.errors:
         console.error(api.describe_error(error))
     if not apply:
-        console.write(run.result.diff)
+        console.write_source(run.result.diff)
     if not options["quiet"]:
         for place, skipped in run.result.disproved:
             console.warn(f"{place}: {skipped.code} {skipped.title}: not kept: {skipped.reason}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from compilelint.escaping import escape
 from compilelint.explain import Context, Explanation, Verdict, steps_once
 from compilelint.finding import REGION_NAMES
 
@@ -15,7 +16,8 @@ def text(explanation: Explanation) -> str:
     """For people: a block for each context."""
     blocks = ["\n".join(_context(context, explanation)) for context in explanation.contexts]
     blocks += ["\n".join(f"note: {note}" for note in explanation.notes)] if explanation.notes else []
-    return f"{explanation.path}:{explanation.line}:{explanation.column}\n\n" + "\n\n".join(blocks) + "\n"
+    place = f"{explanation.path}:{explanation.line}:{explanation.column}"
+    return escape("\n\n".join([place, *blocks]), keep="\n") + "\n"
 
 
 def _context(context: Context, explanation: Explanation) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compilelint.escaping import escape
 from compilelint.finding import Finding
 from compilelint.report.run import Run
-from compilelint.report.text import escape
 
 
 def write(findings: Sequence[Finding], run: Run) -> str:

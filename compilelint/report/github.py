@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from compilelint.escaping import escape
 from compilelint.finding import Finding, Severity
 from compilelint.report.run import Run
-from compilelint.report.text import escape, fix_line, reason_lines
+from compilelint.report.text import fix_line, reason_lines
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -36,8 +37,7 @@ def _annotation(finding: Finding, run: Run) -> str:
 
 def _data(text: str) -> str:
     """Line ends as GitHub escapes them, other controls as the text report does."""
-    text = "".join(char if char in "\r\n" else escape(char) for char in text)
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape(text, keep="\r\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

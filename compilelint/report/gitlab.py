@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from compilelint.escaping import escape
 from compilelint.finding import Finding, Severity
 from compilelint.report.fingerprints import fingerprints
 from compilelint.report.run import Run
@@ -15,7 +16,7 @@ _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.N
 def write(findings: Sequence[Finding], run: Run) -> str:
     entries = [
         {
-            "description": f"{finding.code}: {finding.message}",
+            "description": escape(f"{finding.code}: {finding.message}"),
             "check_name": finding.code,
             "fingerprint": mark,
             "severity": _SEVERITIES[finding.severity],

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from compilelint.escaping import escape
 from compilelint.finding import Finding, Severity
 from compilelint.report.run import Run
 from compilelint.report.text import fix_line, reason_lines
@@ -56,9 +57,4 @@ def _count(element: Element, suites: Sequence[Element]) -> None:
 
 
 def _xml(text: str) -> str:
-    """Without the characters that XML 1.0 can't hold."""
-    return "".join(char if char in "\t\n" or _allowed(ord(char)) else repr(char)[1:-1] for char in text)
-
-
-def _allowed(code: int) -> bool:
-    return 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
+    return escape(text, keep="\t\n")

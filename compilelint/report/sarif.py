@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
+from compilelint.escaping import escape
 from compilelint.finding import Finding, FixPlan, Severity
 from compilelint.report.fingerprints import fingerprints
 from compilelint.report.run import RuleDoc, Run
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LINK = re.compile(r"\[([^\[\]]*)\]\(")
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
@@ -21,7 +24,7 @@ def write(findings: Sequence[Finding], run: Run) -> str:
     invocation: dict[str, Any] = {"executionSuccessful": not run.failures}
     if run.failures:
         invocation["toolExecutionNotifications"] = [
-            {"level": "error", "message": {"text": failure}} for failure in run.failures
+            {"level": "error", "message": _text(failure)} for failure in run.failures
         ]
     driver = {
         "name": "compilelint",
@@ -72,7 +75,7 @@ def _result(finding: Finding, index: dict[str, int], run: Run) -> dict[str, Any]
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": _LEVELS[finding.severity],
-        "message": {"text": _message(finding)},
+        "message": _text(_message(finding)),
         "locations": [_location(span.path, region)],
         "properties": {
             "effects": list(finding.effects),
@@ -86,12 +89,12 @@ def _result(finding: Finding, index: dict[str, int], run: Run) -> dict[str, Any]
         steps = [
             {
                 **_location(step.path, {"startLine": run.on_disk(step.path, step.line)}),
-                "message": {"text": step.text},
+                "message": _text(step.text),
             }
             for step in finding.trace
         ]
         result["relatedLocations"] = [{"id": number, **step} for number, step in enumerate(steps, 1)]
-        flow = [*steps, {**result["locations"][0], "message": {"text": finding.message}}]
+        flow = [*steps, {**result["locations"][0], "message": _text(finding.message)}]
         result["codeFlows"] = [{"threadFlows": [{"locations": [{"location": step} for step in flow]}]}]
     if finding.fix is not None and finding.fix.edits and not run.cell(span.path, span.line)[0]:
         result["fixes"] = [_fix(finding.fix, span.path)]
@@ -109,7 +112,12 @@ def _fix(fix: FixPlan, path: str) -> dict[str, Any]:
     ]
     text = f"{fix.title} ({fix.applicability.value}{': ' + fix.why if fix.why else ''})"
     change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
-    return {"description": {"text": text}, "artifactChanges": [change]}
+    return {"description": _text(text), "artifactChanges": [change]}
+
+
+def _text(text: str) -> dict[str, str]:
+    """A message; brackets of code such as `layers[0](x)` make no link (SARIF 2.1.0, 3.11.6)."""
+    return {"text": _LINK.sub(r"\\[\1\\](", escape(text))}
 
 
 def _message(finding: Finding) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
+
+from compilelint.escaping import as_html
 
 Column = tuple[str, Callable[[Any], str]]  # its head, and the cell that it makes of a row
 
@@ -29,7 +30,7 @@ def table(rows: Sequence[Any], columns: Sequence[Column]) -> str:
 
 def _head(name: str, first: str) -> str:
     kind = ' class="number"' if isinstance(first, _Number) else ""
-    return f'<th scope="col"{kind}><button type="button">{escape(name)}</button></th>'
+    return f'<th scope="col"{kind}><button type="button">{as_html(name)}</button></th>'
 
 
 def _cell(html: str) -> str:

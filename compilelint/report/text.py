@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from compilelint.escaping import escape
 from compilelint.finding import REGION_NAMES, Applicability, Finding, Severity, TraceStep
 from compilelint.report.run import Run
 
@@ -149,19 +150,6 @@ def _cell(char: str) -> tuple[str, int]:
     if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
         return char, 0
     return char, 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
-
-
-def escape(text: str) -> str:
-    """Text from source made harmless for a terminal: controls, bidirectional marks and lone surrogates as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\u200d" else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    if unicodedata.category(char) == "Zs":
-        return char
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def _applicability(finding: Finding) -> Applicability | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from compilelint.report.text import Paint, escape
+from compilelint.escaping import escape
+from compilelint.report.text import Paint
 
 _STATUS = {"confirmed": "31;1", "refuted": "32", "not reached": "2", "not measured": "2"}
 _KINDS = {"break": "graph break", "sync": "host sync", "recompile": "recompile", "graph": "graph"}
@@ -50,8 +51,9 @@ def _lines(trace: dict[str, Any], paint: Paint) -> Iterator[str]:
     program = trace["program"]
     where = trace["device_name"] or trace["device"] or "torch was never imported"
     facts = ", ".join(filter(None, [trace["torch"] and f"torch {trace['torch']}", f"Python {trace['python']}", where]))
-    yield f"{paint('1', 'trace')} {escape(program['command'])}: {outcome(trace)} ({program['seconds']:.1f} s; {facts})"
-    yield f"  {steps(trace)}"
+    ended = escape(f"{program['command']}: {outcome(trace)}")
+    yield f"{paint('1', 'trace')} {ended} ({program['seconds']:.1f} s; {facts})"
+    yield f"  {escape(steps(trace))}"
     if trace["syncs_are"] == "predicted":
         yield "  no GPU: host syncs are a prediction, those that the operators would cause on one"
     if not trace["complete"]:

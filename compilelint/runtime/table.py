@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from compilelint.escaping import escape
 from compilelint.runtime.results import MODES, Mode, Outcome, Site, Verdict, VerifyResult
 from compilelint.runtime.verdict import counts_kernels
 
@@ -219,11 +220,14 @@ def _generated(result: VerifyResult) -> str:
 
 def draw(result: VerifyResult, console: Console, *, sites: bool = True, kernels: bool = False) -> None:
     """Print the table, the sites, the kernels' names and the outcome."""
-    from rich.markup import escape
+    from rich.markup import escape as escape_markup
     from rich.table import Table
 
+    def plain(text: str) -> str:
+        return escape_markup(escape(text))
+
     table = Table(
-        title=f"{escape(result.before.label)} against {escape(result.after.label)}: {escape(result.target)}",
+        title=f"{plain(result.before.label)} against {plain(result.after.label)}: {plain(result.target)}",
         title_justify="left",
     )
     table.add_column("")
@@ -241,15 +245,15 @@ def draw(result: VerifyResult, console: Console, *, sites: bool = True, kernels:
             if name != heading:
                 console.print(f"[bold]{name}[/]")
                 heading = name
-            console.print("  " + escape(line), soft_wrap=True, highlight=False)
+            console.print("  " + plain(line), soft_wrap=True, highlight=False)
     for note in notes(result):
-        console.print(f"[dim]note: {escape(note)}[/]", soft_wrap=True, highlight=False)
+        console.print(f"[dim]note: {plain(note)}[/]", soft_wrap=True, highlight=False)
     for problem in result.problems:
         if problem == result.unmeasured:
             continue  # the summary says it
-        console.print(f"[bold red]✗[/] {escape(problem)}", soft_wrap=True, highlight=False)
+        console.print(f"[bold red]✗[/] {plain(problem)}", soft_wrap=True, highlight=False)
     style = "bold green" if result.ok else "bold red"
-    console.print(f"[{style}]{escape(summary(result))}[/]", soft_wrap=True, highlight=False)
+    console.print(f"[{style}]{plain(summary(result))}[/]", soft_wrap=True, highlight=False)
 
 
 def text(result: VerifyResult, *, color: bool = False, width: int | None = None, kernels: bool = False) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from compilelint.api import Finding, Severity
+from compilelint.escaping import escape
 from compilelint.server.pages import Pages
 from compilelint.server.texts import Text
 
@@ -22,14 +23,14 @@ def diagnostic(finding: Finding, text: Text, uri: str, pages: Pages) -> types.Di
     """`uri`: of the document that the finding is in."""
     return types.Diagnostic(
         range=text.range(finding),
-        message=finding.message + (f"\n{finding.hint}" if finding.hint else ""),
+        message=escape(finding.message) + (f"\n{escape(finding.hint)}" if finding.hint else ""),
         severity=SEVERITIES[finding.severity],
         code=finding.code,
         code_description=types.CodeDescription(page) if (page := pages.uri(finding.code)) is not None else None,
         source="compilelint",
         tags=[types.DiagnosticTag.Unnecessary] if finding.name == "unused-suppression" else None,
         related_information=[
-            types.DiagnosticRelatedInformation(_place(finding, step.path, step.line, text, uri), step.text)
+            types.DiagnosticRelatedInformation(_place(finding, step.path, step.line, text, uri), escape(step.text))
             for step in finding.trace
         ],
     )
@@ -78,4 +79,4 @@ def _said(finding: Finding) -> str:
     if finding.fix is not None:
         why = f": {finding.fix.why}" if finding.fix.why else ""
         lines += ["", f"Fix ({finding.fix.applicability.value}): {finding.fix.title}{why}"]
-    return "\n".join(lines)
+    return "\n".join(escape(line) for line in lines)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
+from compilelint.escaping import as_html
 from compilelint.finding import REGION_NAMES, Applicability, Finding, Severity
 from compilelint.report.check_html.runs import runs_shown
 from compilelint.report.check_html.source import anchor, files_shown
@@ -26,13 +26,13 @@ def write(findings: Sequence[Finding], run: Run) -> str:
         ("runs", "Before and after", runs_shown(run.runs)),
         ("rules", "By rule", _by_rule(findings, run)),
         ("files", "By file", _by(findings, "File", lambda f: f.span.path, _file_link)),
-        ("regions", "By root", _by(findings, "Root", _root, lambda f: escape(_root(f)))),
+        ("regions", "By root", _by(findings, "Root", _root, lambda f: as_html(_root(f)))),
         ("findings", "Findings", _SEARCH + _findings(findings, run) if findings else ""),
         ("sources", "Sources", files_shown(findings, run)),
     ]
     versions = f"torch {run.torch}, compilelint {run.version}"
-    header = f"<h1>compilelint check</h1><p>{run.files} files, {escape(versions)}</p>"
-    wrong = "".join(f"<li>{escape(failure)}</li>" for failure in run.failures)
+    header = f"<h1>compilelint check</h1><p>{run.files} files, {as_html(versions)}</p>"
+    wrong = "".join(f"<li>{as_html(failure)}</li>" for failure in run.failures)
     return page("compilelint check", header, _figures(findings) + (f"<ul>{wrong}</ul>" if wrong else ""), sections)
 
 
@@ -56,9 +56,9 @@ def _by_rule(findings: Sequence[Finding], run: Run) -> str:
     def told(finding: Finding) -> str:
         doc = docs.get(finding.code)
         text = (
-            f"<details><summary>{escape(doc.summary)}</summary><pre>{escape(doc.text)}</pre></details>" if doc else ""
+            f"<details><summary>{as_html(doc.summary)}</summary><pre>{as_html(doc.text)}</pre></details>" if doc else ""
         )
-        return f"{escape(finding.code)} {escape(finding.name)}{text}"
+        return f"{as_html(finding.code)} {as_html(finding.name)}{text}"
 
     return _by(findings, "Rule", lambda finding: finding.code, told)
 
@@ -85,24 +85,24 @@ def _root(finding: Finding) -> str:
 
 
 def _file_link(finding: Finding) -> str:
-    return f'<a href="#{anchor(finding.span.path, finding.span.line)}"><code>{escape(finding.span.path)}</code></a>'
+    return f'<a href="#{anchor(finding.span.path, finding.span.line)}"><code>{as_html(finding.span.path)}</code></a>'
 
 
 def _findings(findings: Sequence[Finding], run: Run) -> str:
     def place(finding: Finding) -> str:
         span = finding.span
         where = f"{run.place(span.path, span.line)}:{span.column}"
-        return f'<a href="#{anchor(span.path, span.line)}"><code>{escape(where)}</code></a>'
+        return f'<a href="#{anchor(span.path, span.line)}"><code>{as_html(where)}</code></a>'
 
     def fix(finding: Finding) -> str:
-        return escape(f"{finding.fix.title} ({finding.fix.applicability.value})") if finding.fix else ""
+        return as_html(f"{finding.fix.title} ({finding.fix.applicability.value})") if finding.fix else ""
 
     columns: list[Column] = [
         ("Severity", lambda f: f'<span class="mark at-{f.severity.value}">{f.severity.value}</span>'),
-        ("Rule", lambda f: f"{escape(f.code)} {escape(f.name)}"),
+        ("Rule", lambda f: f"{as_html(f.code)} {as_html(f.name)}"),
         ("Place", place),
-        ("Message", lambda f: escape(f.message)),
-        ("Effects", lambda f: escape(", ".join(f.effects))),
+        ("Message", lambda f: as_html(f.message)),
+        ("Effects", lambda f: as_html(", ".join(f.effects))),
         ("Fix", fix),
     ]
     return table(findings, columns)

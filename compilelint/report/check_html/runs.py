@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
+from compilelint.escaping import as_html
 from compilelint.report.page import figures
 from compilelint.report.tables import Column, number, table
 
@@ -37,14 +37,14 @@ def _verification(run: Json) -> str:
                 if _figure(before, key) is not None or _figure(after, key) is not None
             ]
     columns: list[Column] = [
-        ("Mode", lambda row: escape(row["mode"])),
-        ("Figure", lambda row: escape(row["figure"])),
+        ("Mode", lambda row: as_html(row["mode"])),
+        ("Figure", lambda row: as_html(row["figure"])),
         ("Before", lambda row: number(_short(row["before"]))),
         ("After", lambda row: number(_short(row["after"]))),
     ]
     held = "equal, and nothing worse" if run.get("ok") else "not equal, or worse"
     where = run["after"].get("device_name") or run.get("device", "")
-    head = f"<h3>verify <code>{escape(str(run['target']))}</code></h3><p>{held}, on {escape(where)}</p>"
+    head = f"<h3>verify <code>{as_html(str(run['target']))}</code></h3><p>{held}, on {as_html(where)}</p>"
     return head + table(rows, columns)
 
 
@@ -58,15 +58,18 @@ def _figure(mode: Json, key: str) -> float | None:
 def _trace(run: Json) -> str:
     found = run["summary"]
     columns: list[Column] = [
-        ("Status", lambda f: f'<span class="mark {f["run"]["status"].split()[0]}">{escape(f["run"]["status"])}</span>'),
-        ("Rule", lambda f: escape(f["code"])),
-        ("Place", lambda f: f"<code>{escape(f['path'])}:{f['line']}</code>"),
+        (
+            "Status",
+            lambda f: f'<span class="mark {f["run"]["status"].split()[0]}">{as_html(f["run"]["status"])}</span>',
+        ),
+        ("Rule", lambda f: as_html(f["code"])),
+        ("Place", lambda f: f"<code>{as_html(f['path'])}:{f['line']}</code>"),
         ("Breaks", lambda f: number(f["run"]["breaks"])),
         ("Syncs", lambda f: number(f["run"]["syncs"])),
         ("ms blocked", lambda f: number(f["run"]["blocked_ms"])),
     ]
     boxes = figures([(value, name.replace("_", " ")) for name, value in found.items()])
-    return f"<h3>trace <code>{escape(run['program']['command'])}</code></h3>{boxes}{table(run['findings'], columns)}"
+    return f"<h3>trace <code>{as_html(run['program']['command'])}</code></h3>{boxes}{table(run['findings'], columns)}"
 
 
 def _short(value: float | None) -> float | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from html import escape
 from itertools import groupby
 
+from compilelint.escaping import as_html
 from compilelint.finding import Finding
 from compilelint.report.run import Run
 from compilelint.report.text import fix_line, reason_lines
@@ -32,7 +32,7 @@ def files_shown(findings: Sequence[Finding], run: Run) -> str:
 def _file(path: str, findings: Sequence[Finding], run: Run, *, whole: bool) -> str:
     rows = "".join(_rows(path, findings, run, whole=whole))
     count = f"{len(findings)} finding{'' if len(findings) == 1 else 's'}"
-    title = f"<code>{escape(path)}</code> <span class=dim>{count}</span>"
+    title = f"<code>{as_html(path)}</code> <span class=dim>{count}</span>"
     return f'<details open><summary>{title}</summary><div class="source code">{rows}</div></details>'
 
 
@@ -54,7 +54,7 @@ def _rows(path: str, findings: Sequence[Finding], run: Run, *, whole: bool) -> I
         name = anchor(path, number)
         marked = " marked" if number in notes else ""
         link = f'<a class="number" href="#{name}">{shown}</a>'
-        yield f'<div class="row{marked}" id="{name}">{link}<span>{escape(text)}</span></div>'
+        yield f'<div class="row{marked}" id="{name}">{link}<span>{as_html(text)}</span></div>'
         for finding in notes.pop(number, ()) if whole else notes.get(number, ()):
             yield _note(finding, run)
     for finding in (each for line, group in notes.items() if line > len(lines) for each in group):
@@ -62,6 +62,6 @@ def _rows(path: str, findings: Sequence[Finding], run: Run, *, whole: bool) -> I
 
 
 def _note(finding: Finding, run: Run) -> str:
-    head = f'<span class="mark">{escape(finding.code)} {finding.severity.value}</span>'
-    more = "".join(f'<p class="dim">{escape(line)}</p>' for line in (*reason_lines(finding, run), *fix_line(finding)))
-    return f'<div class="note at-{finding.severity.value}">{head}<p>{escape(finding.message)}</p>{more}</div>'
+    head = f'<span class="mark">{as_html(finding.code)} {finding.severity.value}</span>'
+    more = "".join(f'<p class="dim">{as_html(line)}</p>' for line in (*reason_lines(finding, run), *fix_line(finding)))
+    return f'<div class="note at-{finding.severity.value}">{head}<p>{as_html(finding.message)}</p>{more}</div>'

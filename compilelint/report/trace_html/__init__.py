@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
+from compilelint.escaping import as_html
 from compilelint.report.page import figures, page
 from compilelint.report.tables import Column, number, table
 from compilelint.report.trace_html.source import Anchors, files_shown
@@ -30,7 +30,7 @@ def write(trace: Trace, texts: Mapping[str, Sequence[str]]) -> str:
         ("sources", "Sources", files_shown(trace, texts, anchors)),
     ]
     command = trace["program"]["command"]
-    header = f"<h1>trace <code>{escape(command)}</code></h1>{_facts(trace)}"
+    header = f"<h1>trace <code>{as_html(command)}</code></h1>{_facts(trace)}"
     return page(f"trace {command}", header, _figures(trace) + _notes(trace), sections)
 
 
@@ -38,7 +38,7 @@ def _facts(trace: Trace) -> str:
     where = trace["device_name"] or trace["device"] or "torch was never imported"
     told = [outcome(trace), f"{trace['program']['seconds']:.1f} s", steps(trace)]
     told += [f"torch {trace['torch']}, Python {trace['python']}, {where}, compilelint {trace['compilelint']}"]
-    return "".join(f"<p>{escape(each)}</p>" for each in told)
+    return "".join(f"<p>{as_html(each)}</p>" for each in told)
 
 
 def _figures(trace: Trace) -> str:
@@ -73,7 +73,7 @@ def _notes(trace: Trace) -> str:
         )
     elif said:
         notes.append(f"torch._dynamo.explain, for comparison: {said['error']}")
-    return f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>" if notes else ""
+    return f"<ul>{''.join(f'<li>{as_html(note)}</li>' for note in notes)}</ul>" if notes else ""
 
 
 def _of(trace: Trace, kind: str) -> list[Trace]:
@@ -88,33 +88,33 @@ def _findings(trace: Trace, anchors: Anchors) -> str:
     def told(finding: Trace) -> str:
         run = finding["run"]
         shared = "syncs together with other findings of the line" if run["shared"] else ""
-        return escape("; ".join(filter(None, [", ".join(run["gb_types"]) or run["detail"], shared])))
+        return as_html("; ".join(filter(None, [", ".join(run["gb_types"]) or run["detail"], shared])))
 
     columns: list[Column] = [
         ("Status", lambda f: f'<span class="mark {f["run"]["status"].split()[0]}">{f["run"]["status"]}</span>'),
         ("Place", lambda f: anchors.link(f["path"], f["line"])),
-        ("Rule", lambda f: f"{escape(f['code'])} {escape(f['name'])}"),
-        ("Severity", lambda f: escape(f["severity"])),
+        ("Rule", lambda f: f"{as_html(f['code'])} {as_html(f['name'])}"),
+        ("Severity", lambda f: as_html(f["severity"])),
         ("Breaks", lambda f: number(f["run"]["breaks"])),
         ("Syncs", lambda f: number(f["run"]["syncs"])),
         ("ms blocked", lambda f: number(f["run"]["blocked_ms"])),
         ("What happened", told),
-        ("Message", lambda f: escape(f["message"])),
+        ("Message", lambda f: as_html(f["message"])),
     ]
     return table(trace["findings"], columns)
 
 
 def _events(events: Sequence[Trace], anchors: Anchors, trace: Trace, *, kinds: bool = False) -> str:
     def what(event: Trace) -> str:
-        hints = "".join(f"<li>{escape(hint)}</li>" for hint in event.get("hints", ()))
+        hints = "".join(f"<li>{as_html(hint)}</li>" for hint in event.get("hints", ()))
         more = [event.get("reason", ""), f"inside {event['inside']}" if event.get("inside") else ""]
         if event.get("effect") == "skip":
             more.append(f"the whole frame of {event['frame']} runs eagerly")
         if event.get("effect") == "raise":
             more.append("raised: fullgraph=True")
-        text = "".join(f'<div class="dim">{escape(each)}</div>' for each in more if each)
+        text = "".join(f'<div class="dim">{as_html(each)}</div>' for each in more if each)
         name = event.get("gb_type") or event.get("guard") or event.get("what") or ""
-        return f"{escape(str(name))}{text}{f'<ul>{hints}</ul>' if hints else ''}"
+        return f"{as_html(str(name))}{text}{f'<ul>{hints}</ul>' if hints else ''}"
 
     def caller(event: Trace) -> str:
         above = event["stack"] if event["kind"] == "recompile" else event["stack"][:-1]
@@ -129,21 +129,21 @@ def _events(events: Sequence[Trace], anchors: Anchors, trace: Trace, *, kinds: b
         columns.append(("Kind", lambda e: f'<span class="mark {e["kind"]}">{e["kind"]}</span>'))
     columns += [
         ("Place", lambda e: anchors.link(e["path"], e["line"])),
-        ("Function", lambda e: f"<code>{escape(e['function'])}</code>"),
+        ("Function", lambda e: f"<code>{as_html(e['function'])}</code>"),
         ("What", what),
         ("Count", lambda e: number(e["count"])),
         ("First step", lambda e: number(e["step"])),
     ]
     if any(event.get("blocked_us") is not None for event in events):
         columns.append(("ms blocked", blocked))
-    columns += [("Called from", caller), ("Rules", lambda e: escape(", ".join(e["codes"])))]
+    columns += [("Called from", caller), ("Rules", lambda e: as_html(", ".join(e["codes"])))]
     return table(events, columns)
 
 
 def _graphs(events: Sequence[Trace], anchors: Anchors) -> str:
     columns: list[Column] = [
         ("Begins at", lambda e: anchors.link(e["path"], e["line"])),
-        ("Function", lambda e: f"<code>{escape(e['function'])}</code>"),
+        ("Function", lambda e: f"<code>{as_html(e['function'])}</code>"),
         ("Operators", lambda e: number(e["ops"])),
         ("Compiled", lambda e: number(e["count"])),
         ("Seconds", lambda e: number(round(e["compile_s"], 3))),

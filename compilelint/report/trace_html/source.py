@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Any
+
+from compilelint.escaping import as_html
 
 Trace = dict[str, Any]
 _KINDS = {"break": "graph break", "sync": "host sync", "recompile": "recompile", "graph": "graph"}
@@ -26,7 +27,7 @@ class Anchors:
 
     def link(self, path: str, line: int) -> str:
         """The place as a link; as plain text for a file that is not shown."""
-        text = f"<code>{escape(path)}:{line}</code>" if line else f"<code>{escape(path)}</code>"
+        text = f"<code>{as_html(path)}:{line}</code>" if line else f"<code>{as_html(path)}</code>"
         return f'<a href="#{self.name(path, line)}">{text}</a>' if path in self._numbers else text
 
 
@@ -50,7 +51,7 @@ def _file(path: str, lines: Sequence[str], ran: Trace, marks: Mapping[int, Seque
     rows = "".join(_rows(path, lines, ran, marks, anchors))
     count = f"{len(marks)} marked line{'' if len(marks) == 1 else 's'}"
     opened = " open" if marks else ""
-    title = f"<code>{escape(path)}</code> <span class=dim>{count}</span>"
+    title = f"<code>{as_html(path)}</code> <span class=dim>{count}</span>"
     return f'<details{opened}><summary>{title}</summary><div class="source code">{rows}</div></details>'
 
 
@@ -63,17 +64,17 @@ def _rows(
         marked = " marked" if number in marks else ""
         name = anchors.name(path, number)
         link = f'<a class="number" href="#{name}">{number}</a>'
-        yield f'<div class="row{state}{marked}" id="{name}">{link}<span>{escape(text)}</span></div>'
+        yield f'<div class="row{state}{marked}" id="{name}">{link}<span>{as_html(text)}</span></div>'
         yield from marks.get(number, ())
 
 
 def _finding(finding: Trace) -> str:
     run = finding["run"]
     status = run["status"]
-    detail = f'<p class="dim">{escape(run["detail"])}</p>' if run["detail"] else ""
-    head = f'<span class="mark">{escape(finding["code"])} {status}</span>'
-    hint = f'<p class="dim">help: {escape(finding["hint"])}</p>' if finding["hint"] else ""
-    return f'<div class="note {status.split()[0]}">{head}<p>{escape(finding["message"])}</p>{detail}{hint}</div>'
+    detail = f'<p class="dim">{as_html(run["detail"])}</p>' if run["detail"] else ""
+    head = f'<span class="mark">{as_html(finding["code"])} {status}</span>'
+    hint = f'<p class="dim">help: {as_html(finding["hint"])}</p>' if finding["hint"] else ""
+    return f'<div class="note {status.split()[0]}">{head}<p>{as_html(finding["message"])}</p>{detail}{hint}</div>'
 
 
 def _event(event: Trace) -> str:
@@ -89,5 +90,5 @@ def _event(event: Trace) -> str:
     blocked = f", {event['blocked_us'] / 1e3:.3f} ms blocked" if event.get("blocked_us") is not None else ""
     inside = f", inside {event['inside']}" if event.get("inside") else ""
     head = f'<span class="mark">{_KINDS[kind]}{times}{unpredicted}</span>'
-    hints = "".join(f'<p class="dim">hint: {escape(hint)}</p>' for hint in event.get("hints", ())[:2])
-    return f'<div class="note {kind}">{head}<p>{escape(str(what))}{escape(blocked + inside)}</p>{hints}</div>'
+    hints = "".join(f'<p class="dim">hint: {as_html(hint)}</p>' for hint in event.get("hints", ())[:2])
+    return f'<div class="note {kind}">{head}<p>{as_html(str(what))}{as_html(blocked + inside)}</p>{hints}</div>'

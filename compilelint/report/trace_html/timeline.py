@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from html import escape
 from typing import Any
 
+from compilelint.escaping import as_html
 from compilelint.report.tables import Column, number, table
 from compilelint.report.trace_html.source import Anchors
 
@@ -29,14 +29,14 @@ def timeline(found: dict[str, Any], anchors: Anchors) -> str:
     return (
         f'<p class="dim">{facts}</p><div class="zoom">{buttons}<span id="span" aria-live="polite"></span></div>'
         f'<div class="lanes"><ul>{lanes}</ul><svg viewBox="0 0 {length} 80" data-length="{length}" '
-        f'preserveAspectRatio="none" role="img" aria-label="{escape(facts)}">{"".join(shapes)}</svg></div>'
+        f'preserveAspectRatio="none" role="img" aria-label="{as_html(facts)}">{"".join(shapes)}</svg></div>'
         f"<h3>Idle time by cause</h3>{_causes(found, anchors)}<h3>The longest gaps</h3>{_gaps(found, anchors)}"
     )
 
 
 def _rect(kind: str, lane: int, start: float, end: float, said: str) -> str:
     place = f'x="{start:.2f}" y="{lane * 20 + 3}" width="{max(end - start, 0.01):.2f}" height="14"'
-    return f'<rect class="{kind}" {place}><title>{escape(said)}</title></rect>'
+    return f'<rect class="{kind}" {place}><title>{as_html(said)}</title></rect>'
 
 
 def _said(gap: dict[str, Any]) -> str:
@@ -52,7 +52,7 @@ def _causes(found: dict[str, Any], anchors: Anchors) -> str:
         for (cause, path, line), gaps in sums.items()
     ]
     columns: list[Column] = [
-        ("Cause", lambda row: escape(row["cause"])),
+        ("Cause", lambda row: as_html(row["cause"])),
         ("Place", lambda row: anchors.link(row["path"], row["line"])),
         ("Gaps", lambda row: number(row["count"])),
         ("ms idle", lambda row: number(round(row["us"] / 1e3, 3))),
@@ -67,7 +67,7 @@ def _gaps(found: dict[str, Any], anchors: Anchors) -> str:
 
     columns: list[Column] = [
         ("µs idle", lambda gap: number(round(gap["end"] - gap["start"], 1))),
-        ("Cause", lambda gap: escape(gap["cause"])),
+        ("Cause", lambda gap: as_html(gap["cause"])),
         ("Place", lambda gap: anchors.link(gap["path"], gap["line"])),
         ("In the timeline", show),
     ]
