@@ -18,7 +18,7 @@ from typing import Any
 from compilelint import __version__
 from compilelint.errors import UsageProblem
 from compilelint.finding import Finding
-from compilelint.fix.write import write_text
+from compilelint.writing import write_text
 
 DEFAULT = "compilelint-baseline.json"
 VERSION = 1

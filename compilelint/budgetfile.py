@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
-from compilelint.fix.write import write_text
+from compilelint.writing import write_text
 
 Metric = Literal["breaks", "recompiles", "syncs", "graphs", "kernels"]
 METRICS: tuple[Metric, ...] = ("breaks", "recompiles", "syncs", "graphs", "kernels")

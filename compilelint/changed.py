@@ -98,7 +98,9 @@ def _unquoted(name: bytes) -> bytes:
 
 def _git(folder: Path, *arguments: str) -> bytes:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=False)
+        # a file system monitor is a program that the repository's configuration names
+        command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
+        done = subprocess.run(command, capture_output=True, check=False)
     except OSError:
         raise UsageProblem("--diff-base: git can't be run") from None
     if done.returncode:

@@ -11,7 +11,7 @@ from compilelint import registry
 from compilelint.checking import display_path, findings_in, select_files
 from compilelint.config import Settings
 from compilelint.finding import Finding
-from compilelint.fix.run import FixResult, add_files, fix_files
+from compilelint.fix.run import FixResult, fix_files
 from compilelint.runner import unreadable
 from compilelint.vendor import Copies
 
@@ -68,8 +68,13 @@ def fix(
         return outcome.findings
 
     run.prover = prover
-    finish = copies.redirect if copies is not None else str
-    run.result = fix_files(readable, find, apply=apply, unsafe=settings.unsafe_fixes, prove=prover, finish=finish)
-    if copies is not None:
-        add_files(run.result, copies.files(file.after for file in run.result.changed), apply=apply)
+    run.result = fix_files(
+        readable,
+        find,
+        apply=apply,
+        unsafe=settings.unsafe_fixes,
+        prove=prover,
+        finish=copies.redirect if copies is not None else str,
+        needs=copies.files if copies is not None else None,
+    )
     return run

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from compilelint.source.files import digest
+from compilelint.source.files import digest, read_regular
 
 # A file written within the same tick of the file system's clock as it was read, in ns: FAT's is two seconds.
 TICK = 2_000_000_000
@@ -36,7 +36,7 @@ class Contents:
             if earlier is not None and earlier[0] == stamp:
                 return earlier[1]
             now = time.time_ns()
-            found = digest(path.read_bytes())
+            found = digest(read_regular(path))
         except OSError:
             return ""
         if max(stat.st_mtime_ns, stat.st_ctime_ns) < now - TICK:

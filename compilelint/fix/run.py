@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from compilelint.fix.fixpoint import (
     fix_texts,
     refuse_none,
 )
-from compilelint.fix.write import Source, read_source, write_source, write_text
+from compilelint.fix.write import Source, read_source, write_source
 from compilelint.source.notebook import is_notebook, pages, place
+from compilelint.writing import write_text
 
 Attempt = Callable[[Refuse], dict[str, FixedText]]  # fixes all texts but for what is refused
 Prove = Callable[[Attempt], dict[str, FixedText]]  # makes attempts, and gives the one to keep
@@ -133,9 +134,11 @@ def fix_files(
     max_rounds: int = MAX_ROUNDS,
     prove: Prove | None = None,
     finish: Callable[[str], str] = str,
+    needs: Callable[[Iterable[str]], Mapping[Path, str]] | None = None,
 ) -> FixResult:
     """Fix files with the findings of `find`, which gets texts by path, with slashes. Only `apply` writes, and only what
-    `prove` keeps. `finish` is given each changed text last; it must keep its lines."""
+    `prove` keeps. `finish` is given each changed text last; it must keep its lines. `needs` gives the other files that
+    the changed texts count on, whole: they are written first, and where that fails nothing else is."""
     result = FixResult()
     sources: dict[str, Source] = {}
     for path in paths:
@@ -157,11 +160,13 @@ def fix_files(
     for name in sorted(fixed):
         text = fixed[name]
         after = finish(text.after) if text.applied else text.after
-        file = FileFix(name, text.before, after, text.applied, text.skipped, text.problems)
-        result.files.append(file)
-        if apply and file.changed:
+        result.files.append(FileFix(name, text.before, after, text.applied, text.skipped, text.problems))
+    changed = result.changed
+    needed = needs(file.after for file in changed) if needs is not None else {}
+    if _add_files(result, needed, apply=apply) and apply:
+        for file in changed:
             try:
-                write_source(sources[name], after)
+                write_source(sources[file.path], file.after)
                 file.written = True
             except WriteError as error:
                 result.failures.append(str(error))
@@ -180,8 +185,8 @@ def _writable(finding: Finding, source: Source, text: str) -> Finding:
     return finding
 
 
-def add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> None:
-    """Files that fixes need, whole: new, or other than they are."""
+def _add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> bool:
+    """Files that fixes need, whole: new, or other than they are. Whether all are there."""
     for path, text in texts.items():
         try:
             before = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -191,6 +196,8 @@ def add_files(result: FixResult, texts: Mapping[Path, str], *, apply: bool) -> N
                 write_text(path, text)
                 file.written = True
         except (OSError, UnicodeError) as error:
-            result.failures.append(f"{path}: can't be written: {error}")
-            continue
+            told = error.strerror if isinstance(error, OSError) and error.strerror else error
+            result.failures.append(f"{path}: can't be written: {told}")
+            return False
         result.files.append(file)
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -242,10 +243,22 @@ def _read_gitignore(folder: Path) -> GitIgnoreSpec | None:
         return None
 
 
+def read_regular(path: Path) -> bytes:
+    """The bytes of a file. Raises OSError, also for what is no regular file: a named pipe would keep us waiting.
+
+    That is asked of what was opened: it may have become another since the walk.
+    """
+    flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOCTTY"))
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read()
+
+
 def mentions_torch(path: Path) -> bool:
     """Whether the bytes of a file mention torch at all: all others can at most be helpers of those that do."""
     try:
-        return _TORCH.search(path.read_bytes()) is not None
+        return _TORCH.search(read_regular(path)) is not None
     except OSError:
         return True
 

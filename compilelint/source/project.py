@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from compilelint.source.files import digest
+from compilelint.source.files import digest, read_regular
 from compilelint.source.installed import Installed, locate
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
@@ -36,7 +36,7 @@ class SourceError(Exception):
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file. Raises SourceError."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise SourceError(f"can't be read: {error.strerror}") from None
 
