@@ -4,9 +4,9 @@
 
 Each run fixes a fresh tree under git, unsafe fixes too, in two processes beside its own. Four of five kills come while
 files are written: a little after a random one of them is. The others come at any moment from the start on. Half of the
-kills are of the process alone, whose helpers must then end by themselves, half of all its processes. Afterwards git must
-see changed sources and no other file, and a check take the same files as before. One tree of ten is fixed once more, and
-all its files must be new then. The exit status is 1 where anything is wrong. POSIX only.
+kills are of the process alone, whose helpers must then end by themselves, half of all its processes. Afterwards git
+must see changed sources and no other file, and a check take the same files as before. One tree of ten is fixed once
+more, and all its files must be new then. The exit status is 1 where anything is wrong. POSIX only.
 """
 
 from __future__ import annotations
