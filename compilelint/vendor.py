@@ -14,6 +14,7 @@ from pathlib import Path
 from compilelint import __version__
 from compilelint.errors import UsageProblem
 from compilelint.source.layout import module_name
+from compilelint.writing import PREFIX
 
 OPS = "compilelint.ops"
 MARK = '"""Operators over lists of tensors, copied from compilelint'
@@ -89,7 +90,7 @@ def copies(folder: Path) -> Copies:
     for part in (place, *place.parents[: len(parts) - 1]):
         if part.with_name(f"{part.name}.py").exists() and (part == place or not (part / "__init__.py").is_file()):
             raise UsageProblem(f"--vendor-ops {folder}: a package of that name would hide {part.name}.py")
-    if os.path.lexists(folder) and not _is_ours(folder / "__init__.py"):
+    if os.path.lexists(folder) and not _is_ours(folder / "__init__.py") and not _is_empty(folder):
         raise UsageProblem(f"--vendor-ops {folder}: exists, and holds no copies of operators")
     return Copies(folder, name)
 
@@ -117,6 +118,14 @@ def _is_ours(start: Path) -> bool:
     try:
         return start.read_text(encoding="utf-8").startswith(MARK)
     except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _is_empty(folder: Path) -> bool:
+    """As a run leaves it that ended before it wrote anything."""
+    try:
+        return all(path.name.startswith(PREFIX) for path in folder.iterdir())
+    except OSError:
         return False
 
 

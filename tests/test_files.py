@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from compilelint.source.files import Exclusions, mentions_torch, select
+from compilelint.source.layout import Layout
+from compilelint.source.project import Project
 
 
 def make(root: Path, *names: str, text: str = "import torch\n") -> None:
@@ -118,3 +120,16 @@ def test_prefilter(tmp_path: Path, data: bytes, expected: bool) -> None:
     file = tmp_path / "x.py"
     file.write_bytes(data)
     assert mentions_torch(file) is expected
+
+
+def test_imports_follow_no_link_out_of_the_tree(tmp_path: Path) -> None:
+    make(tmp_path, "outside/secret.py", "tree/inside/shared.py", "tree/main.py")
+    tree = tmp_path / "tree"
+    (tree / "alias.py").symlink_to(tree / "inside" / "shared.py")
+    (tree / "leak.py").symlink_to(tmp_path / "outside" / "secret.py")
+    (tree / "package").symlink_to(tmp_path / "outside")
+    project = Project(Layout.of([tree / "main.py"]))
+    assert project.locate("alias") is not None
+    assert project.locate("leak") is None and project.locate("package.secret") is None
+    named = Project(Layout.of([tree / "main.py", tree / "leak.py"]))
+    assert named.locate("leak") == tree / "leak.py"  # the user named it

@@ -73,7 +73,9 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
 
 def _summarise(result: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
-    fixes = f"{console.count(result.applied, 'fix', 'fixes')} in {console.count(len(result.changed), 'file')}"
+    files = [file for file in result.changed if file.written or not apply]
+    number = sum(len(file.applied) for file in files)
+    fixes = f"{console.count(number, 'fix', 'fixes')} in {console.count(len(files), 'file')}"
     done = f"Applied {fixes}." if apply else f"Would apply {fixes}: write with --apply."
     left = result.skipped - result.on_request - result.refused - result.unknown - len(result.disproved)
     more = [f"{result.on_request} more with --unsafe-fixes"] if result.on_request else []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import sys
 import tokenize
 import warnings
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from compilelint.source.files import digest, read_regular
@@ -201,8 +203,20 @@ class Project:
             folders = [root] if root is not None else sorted(self._layout.folders)
             if root is None and top in sys.stdlib_module_names:
                 folders = []
-            self.located[name] = next((path for folder in folders if (path := locate(folder, name)) is not None), None)
+            found = (path for folder in folders if (path := locate(folder, name)) is not None)
+            self.located[name] = next(filter(self._is_inside, found), None)
         return self.located[name]
+
+    def _is_inside(self, path: Path) -> bool:
+        """Not for a link that leads away from the folders of the checked files: what it leads to was not named."""
+        if path in self._layout.given:
+            return True
+        real = os.path.realpath(path)
+        return real == str(path) or any(Path(real).is_relative_to(place) for place in self._places)
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(map(os.path.realpath, {*self._layout.roots.values(), *self._layout.folders}))
 
     def locate_installed(self, name: str) -> Path | None:
         """The file of a module of an installed package that is followed."""
