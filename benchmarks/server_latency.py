@@ -59,11 +59,15 @@ def cpu(process: int) -> float:
 
 
 def places(text: str, count: int) -> list[int]:
-    """Lines before which a statement can be typed: the first ones of methods' bodies, all over the file."""
+    """Lines before which a statement can be typed: of methods, the first ones below what documents them."""
     import ast
 
-    bodies = [node.body[0].lineno for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
-    bodies = sorted(line for line in bodies if text.split("\n")[line - 1].startswith("        "))
+    bodies = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.col_offset == 4:
+            statements = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            bodies += [statement.lineno for statement in statements[:1] if statement.col_offset == 8]
+    bodies.sort()
     return [bodies[n * len(bodies) // count] for n in range(count)]
 
 

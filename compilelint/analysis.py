@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +95,7 @@ class Analyser:
         texts: Mapping[str, str],
         parsed: Parsed | None = None,
         installed: Installed | None = None,
+        engine: type[Engine] = Engine,
     ) -> None:
         self.settings = settings
         self.paths = paths
@@ -102,7 +104,7 @@ class Analyser:
         self.dispatch = Dispatch(rules)
         overlay = {Path(path): text for path, text in texts.items()}
         self.project = Project(layout, overlay, installed or followed(settings.follow_imports), parsed)
-        self.engine = Engine(self.project, self.dispatch, tables.load(settings.torch))
+        self.engine = engine(self.project, self.dispatch, tables.load(settings.torch))
         self.templates = Templates()
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
@@ -113,6 +115,11 @@ class Analyser:
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
 
     def run(self, build_fixes: bool = False) -> Analysis:
+        self.interpret()
+        return self.judge(build_fixes)
+
+    def interpret(self) -> None:
+        """Interpret every function of the files."""
         wanted: dict[str, Module] = {}
         for path in self.paths:
             module = self.project.load(path)
@@ -121,6 +128,11 @@ class Analyser:
             elif module is not None:
                 wanted[str(path)] = module
                 self._interpret(module)
+        self.result.stats.files = len(wanted)
+
+    def judge(self, build_fixes: bool = False) -> Analysis:
+        """What the rules find in what was interpreted."""
+        self._callers, self._called, self._numbers = None, {}, {}
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
@@ -133,7 +145,6 @@ class Analyser:
         self.result.findings = one_per_site(
             without_given_up(without_resumed(found, self._numbers, self._by_path), self._by_path)
         )
-        self.result.stats.files = len(wanted)
         self.result.stats.bounds = dict(self.engine.bounds)
         if self.project.left_out:
             self.result.stats.bounds["modules of installed packages"] = self.project.left_out
@@ -463,12 +474,20 @@ def analyse(
     path stand for what is on disk. `parsed`: what the parts of a run hand on to one another;
     `installed`: the packages that imports are followed into, where that has been found out already.
     """
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
     analyser = Analyser(paths, settings, rules, layout or Layout.of(paths), texts or {}, parsed, installed)
-    with uncollected():
+    with uncollected(), deeply():
         try:
             return analyser.run(build_fixes)
         finally:
-            sys.setrecursionlimit(limit)
             analyser.release()
+
+
+@contextlib.contextmanager
+def deeply() -> Iterator[None]:
+    """With room for syntax trees that are nested deeply."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

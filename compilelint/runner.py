@@ -32,7 +32,7 @@ from compilelint.source.parsed import Parsed
 from compilelint.source.project import SourceError, decode, noted_bytes, parse
 
 if TYPE_CHECKING:
-    from compilelint.analysis import InternalError
+    from compilelint.analysis import Analysis, InternalError
     from compilelint.config import Settings
 
 
@@ -132,14 +132,15 @@ def work(part: Part, job: Job) -> Outcome:
         parsed=job.parsed,
         installed=job.installed,
     )
-    outcome.findings += analysis.findings
-    outcome.findings += [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]
-    outcome.stats = analysis.stats
-    outcome.reads.add(analysis.reads)
-    outcome.errors += analysis.errors
+    outcome.add(outcome_of(analysis))
     if job.build_fixes:
         gc.collect()  # libcst's trees hold one another
     return outcome
+
+
+def outcome_of(analysis: Analysis) -> Outcome:
+    found = [unreadable_finding(str(path), error) for path, error in analysis.unreadable.items()]
+    return Outcome([*analysis.findings, *found], analysis.stats, list(analysis.errors), analysis.reads)
 
 
 def unreadable(path: Path, text: str | None = None, reads: Reads | None = None) -> Finding | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compilelint import api, runner
+from compilelint import api
+from compilelint.analysis import Analyser
 from compilelint.source.remarks import Remarks
 
 TEXT = '''import torch  # it all
@@ -57,13 +58,13 @@ def test_what_differs_in_comments_alone(old: str, new: str, remark: bool) -> Non
 
 def test_a_document_is_analysed_again_only_where_it_must(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[bool] = []
-    run = runner.run
+    interpret = Analyser.interpret
 
-    def counted(*args: object, **more: object) -> object:
+    def counted(self: Analyser) -> None:
         runs.append(True)
-        return run(*args, **more)  # type: ignore[arg-type]
+        interpret(self)
 
-    monkeypatch.setattr(runner, "run", counted)
+    monkeypatch.setattr(Analyser, "interpret", counted)
     edited, path, settings = api.session(), tmp_path / "a.py", api.Settings()
 
     def found(text: str, others: dict[Path, str] | None = None) -> tuple[list[api.Finding], int]:
@@ -80,7 +81,8 @@ def test_a_document_is_analysed_again_only_where_it_must(tmp_path: Path, monkeyp
     assert found(ignored) == ([], 0)
     assert found(ignored)[1] == 1  # asked for again: other files may have changed
     assert found(TEXT.replace("# it all", "# it"))[1] == 0
-    assert found(TEXT.replace("s[1] > 0", "s[1] > 1"))[1] == 1
+    assert found(TEXT.replace("s[1] > 0", "s[1] > 1"))[1] == 0  # in a function, and of no matter to others
+    assert found(TEXT.replace("x: torch.Tensor", "x: int"))[1] == 1
     assert found(TEXT)[1] == 1
     assert found(ignored, {tmp_path / "b.py": "x = 1"})[1] == 1
     edited.close(path)

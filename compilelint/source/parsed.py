@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from compilelint.source.module import Module
@@ -16,6 +16,7 @@ class Parsed:
     def __init__(self) -> None:
         self._modules: dict[tuple[Path, str, str], Module] = {}
         self._size = 0
+        self.in_use: Collection[Module] = ()  # not to be taken apart: an analysis that is kept goes by them
 
     def take(self, path: Path, name: str, content: str) -> Module | None:
         """The module of that import name, if a file of this content (its digest) was parsed before."""
@@ -44,4 +45,5 @@ class Parsed:
         while self._size > most:
             oldest = self._modules.pop(next(iter(self._modules)))
             self._size -= len(oldest.text)
-            oldest.release()
+            if oldest not in self.in_use:
+                oldest.release()

@@ -145,6 +145,15 @@ class Project:
                 module.release()
         self._parsed.keep(kept)
 
+    def share(self, own: Collection[Path]) -> None:
+        """Lets others have the modules, but for those in the files `own`, while this goes on using them."""
+        found = [module for module in self._modules.values() if module is not None and module.path not in own]
+        self._parsed.in_use = set(found)
+        self._parsed.keep({module: content for module in found if (content := self.read.get(module.path))})
+
+    def stop_sharing(self) -> None:
+        self._parsed.in_use = ()
+
     def _parse(self, path: Path, name: str) -> Module | None:
         try:
             given = self._texts.get(path)

@@ -1,0 +1,270 @@
+"""A document that is checked again after a change: what is found must be what a new check finds."""
+
+from __future__ import annotations
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+
+from compilelint import api
+from compilelint.again.edited import Edited
+from compilelint.again.graft import Change, function_around, graft, parsed
+from compilelint.source.module import Def, Module
+
+LAYERS = """
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.scale = None
+
+    def forward(self, x):
+        return x * self.weight
+"""
+
+MODEL = '''
+import torch
+from torch import nn
+
+from layers import Norm
+
+
+def positive(x: torch.Tensor):
+    """Whether all are."""
+    return bool((x > 0).all())
+
+
+class Net(nn.Module):
+    def __init__(self, size: int):
+        super().__init__()
+        self.norm = Norm(size)
+        self.layers = nn.ModuleList(nn.Linear(size, size) for _ in range(4))
+        self.seen = 0
+
+    def forward(self, x):
+        x = self.norm(x)
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+            if positive(x):
+                x = x + 1
+        if x.sum() > 0:
+            x = -x
+        return self.head(x)
+
+    def head(self, x):
+        self.seen = self.seen + 1
+        try:
+            return x.max(-1).values
+        except ValueError:
+            raise
+
+
+def train(loader, optimizer):
+    model = torch.compile(Net(8))
+    total = 0.0
+    for x, y in loader:
+        loss = (model(x.cuda()) - y).abs().mean()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    return total
+
+
+def outer(xs: list[torch.Tensor]):
+    biggest = sorted(xs, key=lambda x: x.max().item())
+    return [float(x.sum()) for x in biggest]
+'''
+
+# what is typed in a function, at a depth
+TYPED = [
+    "_typed = 0",
+    "x",
+    "x = x + 1",
+    "x = -x  # why",
+    "self.se",
+    "self.norm",
+    "self.seen = 0",
+    "self.more = x",
+    "print(x.item())",
+    "if x.sum() > 0:\n{depth}    x = x.cpu()",
+    "for _ in range(2):\n{depth}    x.tolist()",
+    "return x",
+    "positive(x)",
+    "Norm(3)",
+    "unknown(x)",
+    "loss.backward()",
+    "torch.compile(positive)",
+    "import time\n{depth}time.time()",
+    "y = lambda a: a.item()",
+    "del x",
+    "",
+]
+
+
+def _changed(text: str, chance: random.Random) -> str:
+    """Something typed, taken out or written twice, somewhere."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    depth = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+    match chance.randrange(6):
+        case 0 | 1 | 2:
+            lines.insert(at, depth + chance.choice(TYPED).format(depth=depth))
+        case 3:
+            del lines[at]
+        case 4:
+            lines.insert(at, lines[at])
+        case 5:
+            column = chance.randrange(len(lines[at]) + 1)
+            lines[at] = lines[at][:column] + chance.choice("x1.-[]() #") + lines[at][column:]
+    return "\n".join(lines)
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def test_after_any_change_the_findings_are_those_of_a_new_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed: list[bool] = []
+    update = Edited.update
+
+    def counted(self: Edited, text: str) -> object:
+        found = update(self, text)
+        followed.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Edited, "update", counted)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layers.py").write_text(LAYERS, encoding="utf-8")
+    path, chance, settings = tmp_path / "model.py", random.Random(1), api.Settings()
+    session, text, before = api.session(), MODEL, MODEL
+    for step in range(300):
+        if step % 30 == 0:
+            text = before = MODEL
+        after = before if chance.random() < 0.5 else _changed(text, chance)
+        if not _parses(after) and chance.random() < 0.8:
+            continue  # most of what is typed at random is no Python
+        before, text = text, after
+        found = session.check(path, {path: text}, settings)
+        expected = api.session().check(path, {path: text}, settings)
+        assert (found.findings, found.errors) == (expected.findings, expected.errors), text
+    assert sum(followed) >= 40  # or this tests nothing
+
+
+def test_what_others_would_notice_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change of what a function gives, sets or calls is one for those who use it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layers.py").write_text(LAYERS, encoding="utf-8")
+    path, session, settings = tmp_path / "model.py", api.session(), api.Settings()
+
+    def lines(text: str) -> list[int]:
+        return [finding.span.line for finding in session.check(path, {path: text}, settings).findings]
+
+    before = lines(MODEL)
+    text = MODEL.replace("return bool((x > 0).all())", "return True")
+    assert lines(text) == [line for line in before if line not in (10, 25)]
+    assert lines(MODEL) == before
+    text = MODEL.replace("        self.seen = 0\n", "        self.seen = 0\n\n        self.norm = str\n")
+    assert lines(text) == [line + 2 if line > 20 else line for line in before]
+
+
+def test_files_that_change_meanwhile_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    helper, path, session = tmp_path / "helper.py", tmp_path / "a.py", api.session()
+    helper.write_text("def one(x):\n    return x.sum()\n", encoding="utf-8")
+    text = "import torch\nfrom helper import one\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+    text += "    y = 0\n    if one(x):\n        x = -x\n    return x\n"
+
+    def codes(text: str) -> list[str]:
+        return [finding.code for finding in session.check(path, {path: text}, api.Settings()).findings]
+
+    assert codes(text) == ["CL101"]
+    helper.write_text("def one(x):\n    return 1\n", encoding="utf-8")
+    assert codes(text.replace("y = 0", "y = 1")) == []
+
+
+SOURCE = '''class A:
+    def f(self, x):
+        """Said."""
+        y = 1
+
+        if x:
+            y = 2
+            # remark
+            for z in x:
+                y = z
+        else:
+            y = 3
+        return y
+
+    @property
+    def g(self):
+        return 2
+
+
+def h(a,
+      b=1): return a
+
+
+def k(
+    a,
+):
+    # first
+    return (a +
+            1)
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("y = z", "y = z + 1", True),
+        ("y = z", "y = z\n                y = y", True),
+        ("            # remark\n", "", True),
+        ("            y = 3", "            y = 3\n        y = 4", True),
+        ("        return y\n", "        y = 5\n        return y\n        # end\n", True),
+        ("        return y\n", "        return y\n    x = 1\n", False),  # of the class
+        ("        return 2\n", "        return 2\n        x = 1\n", True),
+        ("for z in x", "for z in y", True),
+        ("if x:", "if x and 1:", True),
+        ("else:", "elif y:\n            pass\n        else:", True),
+        ('"""Said."""', '"""Said"""', False),
+        ("def f(self, x)", "def f(self, y)", False),
+        ("@property", "@staticmethod", False),
+        ("return a\n", "return b\n", False),  # on a line with the header
+        ("    # first\n", "    # first\n    b = 1\n", True),
+        ("            1)", "            2)", True),
+        ("            1)", "            2", False),
+        ("y = 2", 'y = """2', False),
+        ("y = 2", "y = (2", False),
+        ("        y = 1\n", "        y = 1 + \\\n", False),
+    ],
+)
+def test_a_change_is_grafted_into_the_tree(old: str, new: str, found: bool) -> None:
+    assert SOURCE.count(old) == 1
+    module = Module(Path("a.py"), "a", SOURCE, ast.parse(SOURCE))
+    after = SOURCE.replace(old, new).split("\n")
+    change = Change.between(module.lines, after)
+    around = function_around(module, change)
+    renewed = None
+    if around is not None:
+        info, first, last = around
+        assert isinstance(info.node, Def)
+        renewed = parsed(info.node, after[first - 1 : last + change.shift], first)
+        if renewed is not None:
+            graft(module, info.node, renewed, change)
+    assert (renewed is not None) is found
+    if found:
+        expected = ast.parse("\n".join(after))
+        assert ast.dump(module.tree, include_attributes=True) == ast.dump(expected, include_attributes=True)
