@@ -6,7 +6,7 @@ Importing it is quick; what a call needs is imported by the call.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from compilelint.runtime.results import VerifyResult
     from compilelint.sdk import Rule
     from compilelint.session import Session as Session  # noqa: PLC0414
+    from compilelint.source.notebook import Cells as Cells  # noqa: PLC0414
     from compilelint.tracing import TraceResult
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "ignore",
     "known_torch_versions",
     "load_settings",
+    "notebook",
     "origins",
     "render",
     "render_explanation",
@@ -160,6 +162,13 @@ def source_lines(path: str) -> tuple[str, ...]:
     from compilelint import checking
 
     return checking.source_lines(path)
+
+
+def notebook(cells: Iterable[tuple[str, bool]]) -> Cells:
+    """The cells that an editor has open, the source of each and whether it is Python, as one text to check."""
+    from compilelint.source.notebook import opened
+
+    return opened(cells)
 
 
 def ignore(text: str, finding: Finding) -> Edit | None:

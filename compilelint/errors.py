@@ -26,3 +26,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` (did you mean "…"?)`, or nothing when no known word is near."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+class NotebookError(Exception):
+    """What is no notebook, or a change that can't be written into one; `page` where in it, from 1, if known."""
+
+    def __init__(self, message: str, page: int = 0) -> None:
+        super().__init__(message)
+        self.page = page

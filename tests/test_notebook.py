@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from compilelint import api
 from compilelint.config import Settings
-from compilelint.source.notebook import NotebookError, pages, place, read
+from compilelint.errors import NotebookError
+from compilelint.source.notebook import pages, place, read
 
 IMPORTS = "%matplotlib inline\nimport torch\n!pip install -q x"
 NET = """\

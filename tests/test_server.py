@@ -307,6 +307,25 @@ def test_the_whole_workspace(folder: Path) -> None:
     assert with_editor(folder, session, options={"workspace": True, "debounce": 10}) == 0
 
 
+def test_folders_that_come_and_go(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    path = other / "model.py"
+    path.write_text(BRANCH, encoding="utf-8")
+    named = types.WorkspaceFolder(other.as_uri(), "other")
+
+    async def session(editor: Editor) -> None:
+        event = types.WorkspaceFoldersChangeEvent([named], [])
+        editor.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        (found,) = await editor.diagnostics(path.as_uri())
+        assert found.code == "CL101"
+        event = types.WorkspaceFoldersChangeEvent([], [named])
+        editor.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await editor.until(lambda: True if not editor.published[-1].diagnostics else None)
+
+    assert with_editor(folder, session, options={"workspace": True}) == 0
+
+
 def test_a_crash_is_told_and_ends_nothing(folder: Path) -> None:
     """In one rule, and in the check of a document itself."""
     broken = """

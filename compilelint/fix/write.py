@@ -7,9 +7,10 @@ import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 
+from compilelint.errors import NotebookError
 from compilelint.fix.errors import WriteError
 from compilelint.source.files import read_regular
-from compilelint.source.notebook import Notebook, NotebookError, is_notebook, read
+from compilelint.source.notebook import Notebook, is_notebook, read
 from compilelint.writing import real_place, replace_file
 
 

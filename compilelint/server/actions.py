@@ -34,7 +34,7 @@ class Actions:
     async def of(self, document: Document, params: types.CodeActionParams) -> list[types.CodeAction]:
         await self._checks.newest(document)
         text = document.text
-        here = show.at(document.findings, params.range, text)
+        here = show.at(document.findings, text.inside(params.text_document.uri, params.range), text)
         actions: list[types.CodeAction] = []
         if _asked(types.CodeActionKind.QuickFix, params):
             built = (await self._checks.fixes(document))[1] if any(finding.fix for finding in here) else []
@@ -80,24 +80,34 @@ class Actions:
                 if safe
                 else f"{plan.title} ({plan.applicability.value}{f': {plan.why}' if plan.why else ''})"
             )
-            if plan.edits:
-                edit = self._edit(document, text.edits(plan.edits))
+            edit = self._edit(document, text.edits(plan.edits)) if plan.edits else None
+            if edit is not None:
                 yield types.CodeAction(title, kind=kind, diagnostics=shown, is_preferred=safe, edit=edit)
             elif self._disabled:
-                reason = types.CodeActionDisabled(
-                    f"can't be rewritten here: {plan.refused or plan.why or 'do it by hand'}"
-                )
+                why = "it touches lines that are no Python" if plan.edits else plan.refused or plan.why
+                reason = types.CodeActionDisabled(f"can't be rewritten here: {why or 'do it by hand'}")
                 yield types.CodeAction(title, kind=kind, diagnostics=shown, disabled=reason)
         comment = api.ignore(text.content, finding)
         if comment is not None:
             edit = self._edit(document, text.edits([comment]))
-            yield types.CodeAction(f"Ignore {finding.code} here", kind=kind, diagnostics=shown, edit=edit)
+            if edit is not None:
+                yield types.CodeAction(f"Ignore {finding.code} here", kind=kind, diagnostics=shown, edit=edit)
 
-    def _edit(self, document: Document, edits: list[types.TextEdit]) -> types.WorkspaceEdit:
+    def _edit(self, document: Document, edits: list[types.TextEdit]) -> types.WorkspaceEdit | None:
+        """The edit of a document, or of a notebook's cells; None where some can't be made."""
+        targets = document.text.targets(document.uri, document.version, edits)
+        if targets is None:
+            return None
         if not self._versioned:
-            return types.WorkspaceEdit(changes={document.uri: edits})
-        target = types.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(target, list(edits))])
+            return types.WorkspaceEdit(changes={target.uri: target.edits for target in targets})
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(target.uri, target.version), list(target.edits)
+                )
+                for target in targets
+            ]
+        )
 
 
 def _later(document: Document, title: str, kind: str, code: str) -> types.CodeAction:

@@ -22,7 +22,7 @@ SEVERITIES = {
 def diagnostic(finding: Finding, text: Text, uri: str, pages: Pages) -> types.Diagnostic:
     """`uri`: of the document that the finding is in."""
     return types.Diagnostic(
-        range=text.range(finding),
+        range=text.location(uri, text.range(finding)).range,
         message=escape(finding.message) + (f"\n{escape(finding.hint)}" if finding.hint else ""),
         severity=SEVERITIES[finding.severity],
         code=finding.code,
@@ -38,7 +38,7 @@ def diagnostic(finding: Finding, text: Text, uri: str, pages: Pages) -> types.Di
 
 def _place(finding: Finding, path: str, line: int, text: Text, uri: str) -> types.Location:
     if path == finding.span.path:
-        return types.Location(uri, text.line(line))
+        return text.location(uri, text.line(line))
     start = types.Position(line - 1, 0)
     return types.Location(Path(path).absolute().as_uri(), types.Range(start, start))
 
@@ -63,9 +63,8 @@ def hover(findings: list[Finding], text: Text, pages: Pages) -> types.Hover | No
         return None
     parts = [_said(finding) for finding in findings]
     parts += [page for code in dict.fromkeys(f.code for f in findings) if (page := pages.text(code))]
-    return types.Hover(
-        types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), text.range(findings[0])
-    )
+    where = text.location("", text.range(findings[0])).range
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), where)
 
 
 def _said(finding: Finding) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -15,6 +15,15 @@ from pygls.workspace import PositionCodec
 from compilelint.api import Edit, Finding
 
 NEWLINE = re.compile(r"\r\n|\r|\n")  # as the protocol says, and Python; str.splitlines knows more
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be edited in one document."""
+
+    uri: str
+    version: int
+    edits: Sequence[types.TextEdit]
 
 
 @dataclass(frozen=True)
@@ -86,3 +95,24 @@ class Text:
             return Text(change.text, self.codec)
         start, end = self.offset(change.range.start), self.offset(change.range.end)
         return Text(self.content[:start] + change.text + self.content[end:], self.codec)
+
+    def applied(self, edits: Iterable[types.TextEdit]) -> str:
+        """The content after edits of which none overlap."""
+        after = self.content
+        for edit in sorted(edits, key=lambda edit: self.offset(edit.range.start), reverse=True):
+            after = after[: self.offset(edit.range.start)] + edit.new_text + after[self.offset(edit.range.end) :]
+        return after
+
+    # -- where the editor has it: a notebook's text is that of its cells ----------------------------------------------
+
+    def inside(self, uri: str, where: types.Range) -> types.Range:
+        """The range of this text for one in the document of that uri."""
+        return where
+
+    def location(self, uri: str, where: types.Range) -> types.Location:
+        """Where a range of this text, the document of that uri, is shown."""
+        return types.Location(uri, where)
+
+    def targets(self, uri: str, version: int, edits: Sequence[types.TextEdit]) -> list[Target] | None:
+        """What edits of this text are to the editor; None where they can't be made."""
+        return [Target(uri, version, edits)]

@@ -25,7 +25,7 @@ class Workspace:
     """The newest request wins: a scan that is under way is ended."""
 
     def __init__(self, folders: Sequence[Path], show: Callable[[Found], None], *, local_rules: bool) -> None:
-        self._folders = folders
+        self.folders = folders
         self._show = show
         self._local_rules = local_rules
         self._process: BaseProcess | None = None
@@ -47,7 +47,7 @@ class Workspace:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         self._process = process = context.Process(
-            target=scan, args=(theirs, self._folders, self._local_rules), daemon=True
+            target=scan, args=(theirs, self.folders, self._local_rules), daemon=True
         )
         process.start()
         theirs.close()

@@ -11,11 +11,13 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from compilelint.errors import NotebookError
 
 SUFFIX = ".ipynb"
 PAGE = "\f\n"
@@ -24,14 +26,6 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _MAGIC = re.compile(r"[ \t]*(?:(?:[\w., \t]|\[[^\]]*\])+=[ \t]*)?(?P<magic>[%!].*)")
 _HELP = re.compile(r"[ \t]*(?P<magic>\?{1,2}(?:[%\w].*)?|%{0,2}[*A-Za-z_][\w.*]*\?{1,2}[ \t]*)")
 _PYTHON_CELLS = frozenset({"capture", "debug", "prun", "time", "timeit"})  # `%%time`: the rest of the cell is Python
-
-
-class NotebookError(Exception):
-    """What is no notebook, or a change that can't be written into one; `page` where in it, from 1, if known."""
-
-    def __init__(self, message: str, page: int = 0) -> None:
-        super().__init__(message)
-        self.page = page
 
 
 def is_notebook(path: Path | str) -> bool:
@@ -75,15 +69,43 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Notebook:
-    """A notebook as it was read; `data` is its JSON."""
+class Cells:
+    """The cells of a notebook, as one text."""
 
-    data: str
     cells: tuple[Cell, ...] = field(repr=False)
 
     @cached_property
     def text(self) -> str:
         return PAGE.join(f"{cell.page}\n" if cell.page else "" for cell in self.cells) or "\n"
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """For each cell, how many lines of the text stand before it."""
+        found = [0]
+        for cell in self.cells:
+            found.append(found[-1] + (cell.page.count("\n") + 1 if cell.page else 0) + 1)
+        return found[: len(self.cells)]
+
+    def changed(self, text: str) -> dict[int, str]:
+        """The new sources of the cells that a text changes, by number from 0. Raises NotebookError."""
+        after = pages(text)
+        if len(after) != max(1, len(self.cells)):
+            raise NotebookError("it would join cells, or part one")
+        found = {}
+        for number, (cell, page) in enumerate(zip(self.cells, after, strict=False)):
+            if page != cell.page:
+                try:
+                    found[number] = cell.unmasked(page)
+                except NotebookError as error:
+                    raise NotebookError(str(error), number + 1) from None
+        return found
+
+
+@dataclass(frozen=True)
+class Notebook(Cells):
+    """A notebook as it was read; `data` is its JSON."""
+
+    data: str = ""
 
     def on_disk(self, line: int) -> int:
         """The line of the file that holds a line of the text."""
@@ -97,18 +119,10 @@ class Notebook:
 
     def with_text(self, text: str) -> str:
         """The JSON with the cells that a text changes, all else as it is. Raises NotebookError."""
-        changed = pages(text)
-        if len(changed) != max(1, len(self.cells)):
-            raise NotebookError("it would join cells, or part one")
         out, position = [], 0
-        for number, (cell, page) in enumerate(zip(self.cells, changed, strict=False), 1):
-            if page == cell.page:
-                continue
-            try:
-                source = self._source(cell, cell.unmasked(page))
-            except NotebookError as error:
-                raise NotebookError(str(error), number) from None
-            out += [self.data[position : cell.start], source]
+        for number, source in self.changed(text).items():
+            cell = self.cells[number]
+            out += [self.data[position : cell.start], self._source(cell, source)]
             position = cell.end
         return "".join([*out, self.data[position:]])
 
@@ -148,11 +162,21 @@ def read(data: bytes) -> Notebook:
         begin, end = {key: (at, end) for key, at, end in _members(text, at)}["source"]
         pieces = tuple(_strings(text, begin))
         source = "".join(said for _, _, said in pieces)
-        if python and cell.get("cell_type") == "code" and (found := _page(source)) is not None:
-            cells.append(Cell(begin, end, pieces, *found))
-        else:
-            cells.append(Cell(begin, end, pieces, "", python=False))
-    return Notebook(text, tuple(cells))
+        cells.append(_cell(source, python and cell.get("cell_type") == "code", begin, end, pieces))
+    return Notebook(tuple(cells), text)
+
+
+def opened(cells: Iterable[tuple[str, bool]]) -> Cells:
+    """The cells that an editor has: the source of each, and whether it is Python."""
+    return Cells(tuple(_cell(source, python) for source, python in cells))
+
+
+def _cell(
+    source: str, python: bool, start: int = 0, end: int = 0, pieces: tuple[tuple[int, int, str], ...] = ()
+) -> Cell:
+    if python and (found := _page(source)) is not None:
+        return Cell(start, end, pieces, *found)
+    return Cell(start, end, pieces, "", python=False)
 
 
 def _language(metadata: Any) -> str:

@@ -12,11 +12,12 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from compilelint.errors import NotebookError
 from compilelint.source.files import digest, read_regular
 from compilelint.source.installed import Installed, locate
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
-from compilelint.source.notebook import NotebookError, is_notebook, pages, read
+from compilelint.source.notebook import is_notebook, pages, read
 from compilelint.source.parsed import Parsed
 
 __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "parse", "read_text"]

@@ -8,7 +8,10 @@ async function start(): Promise<void> {
   const settings = workspace.getConfiguration("compilelint");
   const server: ServerOptions = { command: settings.get("path", "compilelint"), args: ["server"] };
   const options: LanguageClientOptions = {
-    documentSelector: [{ scheme: "file", language: "python" }],
+    documentSelector: [
+      { scheme: "file", language: "python" },
+      { scheme: "vscode-notebook-cell", language: "python" },
+    ],
     initializationOptions: {
       workspace: settings.get("workspace"),
       localRules: settings.get("localRules"),
