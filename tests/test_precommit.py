@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from published import git, published
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parent.parent
 BAD = """\
 import torch
 
@@ -31,30 +31,9 @@ def grid(n: int, device: torch.device) -> torch.Tensor:
 """
 
 
-def git(folder: Path, *args: str) -> str:
-    identity = ["-c", "user.name=Sample", "-c", "user.email=sample@example.invalid", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *identity, *args], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository with the working tree's files: what users name as `repo:`."""
-    folder = tmp_path_factory.mktemp("hooks")
-    listed = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
-    for name in filter(None, listed):
-        origin, copy = ROOT / name, folder / name
-        if origin.is_symlink():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.symlink_to(origin.readlink())
-        elif origin.is_file():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(origin.read_bytes())
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "hooks")
-    return folder
+    return published(tmp_path_factory.mktemp("hooks"))
 
 
 @pytest.fixture(scope="module")
