@@ -167,3 +167,47 @@ def test_what_is_no_notebook_is_a_finding(tmp_path: Path, data: bytes, message: 
     (tmp_path / "n.ipynb").write_bytes(data)
     (finding,) = api.check([tmp_path], Settings()).findings
     assert finding.code == "CL002" and message.lower() in finding.message.lower()
+
+
+SCRIPT = """\
+# %% [markdown]
+# # A title
+
+# %%
+# %matplotlib inline
+%load_ext autoreload
+!echo "it's"
+files = !ls
+import torch
+
+# %%
+@torch.compile
+def f(x: torch.Tensor):
+    x = x.float().relu()
+    if torch.isnan(x).any():
+        x = torch.nan_to_num(x)
+    return x.item()  # compilelint: ignore[CL103]
+
+# %%
+%time y = f(torch.ones(3))
+f?
+"""
+
+
+def test_lines_for_ipython_in_a_script_of_cells(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    assert [(found.code, found.span.line) for found in api.check([path]).findings] == [("CL102", 15)]
+    assert api.fix([path], apply=True).applied == 1
+    kept = SCRIPT.split("\n")
+    kept[14:16] = ["    x = torch.where(torch.isnan(x).any(), torch.nan_to_num(x), x)"]
+    assert path.read_text(encoding="utf-8").split("\n") == kept
+
+
+def test_what_is_no_python_in_other_scripts_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT.replace("# %%", "# --"), encoding="utf-8")
+    assert [(found.code, found.span.line) for found in api.check([path]).findings] == [("CL002", 6)]
+    path.write_text(SCRIPT.replace("return x", "return = x"), encoding="utf-8")
+    (found,) = api.check([path]).findings
+    assert (found.code, found.span.line) == ("CL002", 17)

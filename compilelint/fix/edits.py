@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from compilelint.finding import Edit
+from compilelint.source.notebook import script
 
 NEWLINE = re.compile(r"\r\n|\r|\n")  # what ends a line of Python: not form feeds, not U+2028
 
@@ -86,6 +87,8 @@ def parses(text: str) -> str | None:
             warnings.simplefilter("ignore")
             ast.parse(text)
     except SyntaxError as error:
+        if (masked := script(text)) is not None:
+            return parses(masked)
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
         return f"{type(error).__name__}: {error}"

@@ -21,6 +21,7 @@ from compilelint.errors import NotebookError
 
 SUFFIX = ".ipynb"
 PAGE = "\f\n"
+_SCRIPT = re.compile(r"^#[ \t]*%%", re.MULTILINE)  # what parts the cells of a script that editors run by cells
 _PAGES = re.compile(r"^\f\n", re.MULTILINE)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MAGIC = re.compile(r"[ \t]*(?:(?:[\w., \t]|\[[^\]]*\])+=[ \t]*)?(?P<magic>[%!].*)")
@@ -213,6 +214,12 @@ def _page(source: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     if any(lines.count(new) != [each for each, _ in masked].count(new) for new, _ in masked):
         return None  # it looks like what another line was masked to
     return "\n".join(lines), tuple(masked)
+
+
+def script(text: str) -> str | None:
+    """A script in cells (`# %%`), its lines for IPython masked; None for what has no such lines, or no cells."""
+    found = _page(text) if _SCRIPT.search(text) else None
+    return found[0] if found is not None and found[1] else None
 
 
 def _magic(line: str) -> re.Match[str] | None:

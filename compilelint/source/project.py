@@ -17,7 +17,7 @@ from compilelint.source.files import digest, read_regular
 from compilelint.source.installed import Installed, locate
 from compilelint.source.layout import Layout, module_name
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
-from compilelint.source.notebook import is_notebook, pages, read
+from compilelint.source.notebook import is_notebook, pages, read, script
 from compilelint.source.parsed import Parsed
 
 __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "parse", "read_text"]
@@ -82,7 +82,12 @@ def parse(text: str, path: str) -> ast.Module:
     for page in pages(text) if is_notebook(path) else ():  # what a cell leaves open, the next doesn't close
         _parse(page, path, line)
         line += page.count("\n") + 2 if page else 1
-    return _parse(text, path)
+    try:
+        return _parse(text, path)
+    except SourceError:
+        if is_notebook(path) or (masked := script(text)) is None:
+            raise
+        return _parse(masked, path)
 
 
 def _parse(text: str, path: str, above: int = 0) -> ast.Module:
