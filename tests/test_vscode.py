@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -53,12 +55,43 @@ def test_the_documented_set_ups() -> None:
     assert 'args: ["server"]' in SOURCE
 
 
+INSTALLED = pytest.mark.skipif(
+    not (EXTENSION / "node_modules").is_dir(), reason="its packages are not installed: npm ci"
+)
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not (EXTENSION / "node_modules").is_dir(), reason="its packages are not installed: npm ci")
+@INSTALLED
 def test_it_builds() -> None:
     npm = shutil.which("npm")
     assert npm is not None
-    for script in ("check", "build"):
-        done = subprocess.run([npm, "run", script], cwd=EXTENSION, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert (EXTENSION / "dist" / "extension.js").is_file()
+    done = subprocess.run([npm, "run", "package"], cwd=EXTENSION, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(EXTENSION / "compilelint.vsix") as packed:
+        assert {"extension/package.json", "extension/dist/extension.js"} <= set(packed.namelist())
+
+
+@pytest.mark.slow
+@INSTALLED
+@pytest.mark.skipif(os.name == "nt", reason="the program is a shell script here")
+def test_it_starts_the_server_and_shows_what_it_finds(tmp_path: Path) -> None:
+    """The bundle, with a stand-in for the editor's own module."""
+    pytest.importorskip("pygls")
+    npm, node = shutil.which("npm"), shutil.which("node")
+    assert npm is not None and node is not None
+    subprocess.run([npm, "run", "build"], cwd=EXTENSION, capture_output=True, check=True)
+    text = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.item()\n"
+    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+    program = tmp_path / "compilelint"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m compilelint "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    command = [node, str(ROOT / "tests" / "fakevscode.js"), str(EXTENSION / "dist" / "extension.js"), str(program)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["errors"] == []
+    assert "compilelint.restart" in said["commands"]
+    assert said["diagnostics"] == [[(tmp_path / "model.py").as_uri(), 1]]
