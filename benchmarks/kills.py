@@ -6,12 +6,14 @@ Each run fixes a fresh tree under git, unsafe fixes too, in two processes beside
 files are written: a little after a random one of them is. The others come at any moment from the start on. Half of the
 kills are of the process alone, whose helpers must then end by themselves, half of all its processes. Afterwards git
 must see changed sources and no other file, and a check take the same files as before. One tree of ten is fixed once
-more, and all its files must be new then. The exit status is 1 where anything is wrong. POSIX only.
+more, and all its files must be new then. Ctrl-C ends early, with what was met so far. The exit status is 1 where
+anything is wrong. POSIX only.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import os
 import platform
@@ -31,7 +33,7 @@ from compilelint import __version__
 from compilelint.source.files import select
 from compilelint.writing import PREFIX
 
-LINES = 30_000  # in all: enough for more than one part, which are checked by processes of their own
+BYTES = 2_000_000  # in all: enough for several parts, which are checked by processes of their own
 AGAIN = 10  # each so many trees are fixed once more
 SOON = 0.03  # seconds after a file is seen to be new: what writing one or two takes
 PATIENCE = 120.0
@@ -50,9 +52,8 @@ class Result:
 
 
 def source(number: int, files: int) -> str:
-    helpers = LINES // files // 4
     text = f'import torch\n\n\n@torch.compile\ndef step(x):\n    print("step", {number})\n    return x * {number}\n'
-    return text + "".join(f"\n\ndef helper_{i}(x):\n    return x + {i}\n" for i in range(helpers))
+    return f"{text}\nNOTE = {'x' * (BYTES // files)!r}\n"
 
 
 class Tree:
@@ -139,8 +140,9 @@ def looked_at(tree: Tree, result: Result) -> list[str]:
         inside = {path.name for path in (tree.folder / name).iterdir()}
         if not name.startswith(PREFIX) or not inside <= {".gitignore", "new"}:
             wrong.append(f"{name}: left behind, with {sorted(inside)}")
-    if {line.split()[1] for line in tree.git("status", "--porcelain").splitlines()} != set(new):
-        wrong.append("git sees other changes than those of the new files")
+    seen = {line.split()[1] for line in tree.git("status", "--porcelain").splitlines()}
+    if seen != set(new):
+        wrong.append(f"git sees other changes than those of the new files: {sorted(seen ^ set(new))}")
     if {path.name for path in select([tree.folder]).files} != set(tree.old):
         wrong.append("a check takes other files than before")
     moment = "before" if not new else "after" if len(new) == len(tree.old) else "within"
@@ -155,24 +157,32 @@ def looked_at(tree: Tree, result: Result) -> list[str]:
 
 def runs(folder: Path, kills: int, files: int, seed: int) -> Result:
     """`kills` runs that are killed, on a tree of so many files."""
-    tree, result, chance = Tree(folder, files), Result(), random.Random(seed)
+    result = Result()
+    with contextlib.suppress(KeyboardInterrupt):
+        _run(Tree(folder, files), result, kills, random.Random(seed))
+    return result
+
+
+def _run(tree: Tree, result: Result, kills: int, chance: random.Random) -> None:
     for number in range(kills):
+        if number and number % 20 == 0:
+            print(f"{number} of {kills}: {dict(result.landed)}, wrong: {len(result.wrong)}", file=sys.stderr)
         tree.reset()
         alone = number % 2 == 0
         wrong = killed(tree, chance, alone=alone)
         wrong += looked_at(tree, result)
         if number % AGAIN == 0:
             result.again += 1
-            done = subprocess.run(FIX, cwd=folder, check=False, capture_output=True)
+            done = subprocess.run(FIX, cwd=tree.folder, check=False, capture_output=True)
             if done.returncode or not all(map(tree.is_new, tree.old)):
                 wrong.append("a second run does not end with all files new")
-        result.wrong += [f"kill {number}: {each}" for each in wrong]
-        if number % 20 == 19:
-            print(f"{number + 1} of {kills}: {dict(result.landed)}, wrong: {len(result.wrong)}", file=sys.stderr)
-    return result
+        for each in wrong:
+            print(f"kill {number}: {each}", file=sys.stderr)
+        result.wrong += wrong
 
 
-def report(result: Result, kills: int, files: int, seed: int) -> str:
+def report(result: Result, files: int, seed: int) -> str:
+    kills = sum(result.landed.values())
     system = f"{platform.system()}, Python {platform.python_version()}, compilelint {__version__}"
     spread = sorted(result.written)
     rows: Sequence[tuple[str, object]] = (
@@ -209,11 +219,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background a shell has it ignored
     with tempfile.TemporaryDirectory() as folder:
         result = runs(Path(folder), options.kills, options.files, options.seed)
-    for line in result.wrong:
-        print(line, file=sys.stderr)
-    text = report(result, options.kills, options.files, options.seed)
+    text = report(result, options.files, options.seed)
     print(text)
     if options.out is not None:
         options.out.write_text(text, encoding="utf-8")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from compilelint.cli import main
+import os
+import sys
 
 if __name__ == "__main__":
+    # -m puts it first, with whatever modules the code to check brings: pathlib among them
+    if sys.path[:1] == [os.getcwd()]:  # noqa: PTH109
+        del sys.path[0]
+    from compilelint.cli import main
+
     main()

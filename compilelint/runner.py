@@ -19,6 +19,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compilelint import isolation
 from compilelint.errors import InstallationError, UsageProblem
 from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
 from compilelint.garbage import uncollected
@@ -224,7 +225,7 @@ def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part,
         waiting: dict[Future[Outcome], Part] = {}
         for part in parts:
             try:
-                waiting[pool.submit(_in_worker, part)] = part
+                waiting[_submit(pool, part)] = part
             except BrokenProcessPool:
                 lost.append(part)
         for future in as_completed(waiting):
@@ -240,7 +241,7 @@ def _alone(part: Part, job: Job) -> Outcome:
     """Analyses a part in a process of its own: one of those that were under way when a process died."""
     try:
         with _pool(1, job) as pool:
-            return pool.submit(_in_worker, part).result()
+            return _submit(pool, part).result()
     except BrokenProcessPool as error:
         if len(part) == 1:
             return Outcome(errors=[_failure(part, error)])
@@ -253,14 +254,23 @@ def _alone(part: Part, job: Job) -> Outcome:
 def _pool(jobs: int, job: Job | None) -> ProcessPoolExecutor:
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(job,))
+    here = Path.cwd()
+    with isolation.away():
+        return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(job, here))
+
+
+def _submit(pool: ProcessPoolExecutor, part: Part) -> Future[Outcome]:
+    """Processes start when there is work for them."""
+    with isolation.away():
+        return pool.submit(_in_worker, part)
 
 
 _job: Job | None = None  # in a worker: what all of its parts share
 
 
-def _begin(job: Job | None) -> None:
+def _begin(job: Job | None, here: Path) -> None:
     global _job  # noqa: PLW0603 - what an initializer is for
+    os.chdir(here)
     _job = job
     gc.disable()  # parts leave no cycles behind
     _end_with_parent()

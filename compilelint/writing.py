@@ -76,8 +76,24 @@ def _folder_beside(target: Path) -> Iterator[Path]:
     _remove_left_behind(target.parent)
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=target.parent, ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        (folder / ".gitignore").write_bytes(b"*\n")
+        _appear(folder / ".gitignore", b"*\n")
         yield folder
+
+
+def _appear(path: Path, data: bytes) -> None:
+    """Make a file that nobody sees without its content, where the system can: git would take an empty `.gitignore`."""
+    try:
+        handle = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    except (OSError, AttributeError):
+        path.write_bytes(data)
+        return
+    with os.fdopen(handle, "wb", buffering=0) as file:
+        file.write(data)
+        try:
+            # Python follows links only where a descriptor is named, which an absolute path has no use for
+            os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=handle, follow_symlinks=True)
+        except OSError:  # no /proc
+            path.write_bytes(data)
 
 
 @lru_cache(maxsize=1024)

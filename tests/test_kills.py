@@ -24,14 +24,14 @@ def kills(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 def test_a_killed_fix_leaves_each_file_old_or_new(kills: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kills, "LINES", 600)
+    monkeypatch.setattr(kills, "BYTES", 50_000)
     result = kills.runs(tmp_path, kills=4, files=20, seed=1)
     assert result.wrong == []
     assert sum(result.landed.values()) == 4 and result.again == 1
 
 
 def test_what_is_wrong_is_seen(kills: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(kills, "LINES", 40)
+    monkeypatch.setattr(kills, "BYTES", 1_000)
     tree, result = kills.Tree(tmp_path, 4), kills.Result()
     tree.reset()
     assert kills.looked_at(tree, result) == [] and result.landed == {"before": 1}

@@ -221,3 +221,54 @@ def test_a_program_that_closes_descriptors_is_traced_all_the_same(last: str) -> 
     assert (done.returncode, done.stdout) == (0, "3.0\n0\n")
     report = json.loads(Path("report.json").read_text(encoding="utf-8"))
     assert report["complete"] and report["lines"]["executed"]["main.py"] == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_a_program_that_kills_its_group_kills_no_tracer() -> None:
+    write("import os, signal\nprint('here', flush=True)\nos.killpg(0, signal.SIGKILL)\n")
+    command = [sys.executable, "-m", "compilelint", "trace", "main.py"]
+    temporary = Path("temporary").absolute()
+    temporary.mkdir()
+    environment = {**ENVIRONMENT, "TMPDIR": str(temporary)}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=120, start_new_session=True
+    )
+    assert (done.stdout, done.returncode) == ("here\n", -signal.SIGKILL)
+    assert "was ended by SIGKILL" in done.stderr
+    assert os.listdir(temporary) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_processes_that_leave_a_program_that_hangs_end_too() -> None:
+    write(
+        """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                print(os.getpid(), flush=True)
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                os.dup2(1, 2)
+                os.execvp("sleep", ["sleep", "600"])
+            os._exit(0)
+        time.sleep(600)
+        """
+    )
+    done = trace("--timeout", "10", "main.py")
+    assert done.returncode == 124
+    state = Path(f"/proc/{int(done.stdout)}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_a_program_may_write_to_its_record() -> None:
+    write(
+        """
+        import os, sys
+        argv = open("/proc/self/cmdline").read().split("\\0") if os.path.exists("/proc") else []
+        for place in (os.path.dirname(each) for each in argv if each.endswith("request.json")):
+            with open(os.path.join(place, "journal"), "ab") as file:
+                file.write(b'\\xff{\\n{"kind": "sync"}\\n{"kind": "facts", "steps": 3}\\n[1]\\n')
+        """
+    )
+    done = trace("main.py")
+    assert done.returncode == 0 and "lines of the record can't be read" in done.stderr

@@ -25,10 +25,17 @@ def make():
 """
 STARTED = "open(os.environ['STARTED'], 'w').write(str(os.getpid())); "
 WRITES = "open('written', 'w').write('x'); "
+SCRATCH = "os.path.dirname(os.environ['TMPDIR'])"
 ENDINGS = {
     "exit": ("os._exit(0)", "exited with code 0 without a result while eager: call 1 of 2"),
     "crash": ("import ctypes; ctypes.string_at(0)", "was ended by SIGSEGV while eager: call 1 of 2, in run at m.py:6"),
     "kill": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by SIGKILL while eager: call 1 of 2"),
+    "endless": ("[os.write(end, b'x' * 65536) for _ in iter(int, 1) for end in (1, 2)]", "did not finish within 60 s"),
+    "no scratch": (f"__import__('shutil').rmtree({SCRATCH}); os._exit(0)", "exited with code 0 without a result"),
+    "another result": (
+        f"open({SCRATCH} + '/result.json', 'w').write('[{{'); os._exit(0)",
+        "exited with code 0 without a result",
+    ),
     "hang": ("time.sleep(600)", "did not finish within 60 s (while eager: call 1 of 2, in run at m.py:6)"),
 }
 
@@ -72,6 +79,9 @@ def contents(folder: Path) -> dict[str, bytes]:
         ("before", "exit"),
         pytest.param("before", "hang", marks=pytest.mark.slow),
         ("after", "exit"),
+        ("after", "no scratch"),
+        ("after", "another result"),
+        pytest.param("after", "endless", marks=pytest.mark.slow),
         ("after", "crash"),
         ("after", "kill"),
     ],
@@ -80,12 +90,36 @@ def test_a_worker_that_gives_no_result(project: Path, side: str, ending: str) ->
     body, told = ENDINGS[ending]
     (project / side / "m.py").write_text(CODE.replace("BODY", WRITES + body), encoding="utf-8")
     files = contents(project)
-    process = start(project, "--timeout", "60" if ending == "hang" else "300")
+    process = start(project, "--timeout", "60" if ending in ("hang", "endless") else "300")
     out, err = process.communicate(timeout=600)
     assert process.returncode == 2, (out, err)
     assert told in (err if side == "before" else out)
     assert "Traceback" not in out + err
     assert contents(project) == files
+    assert os.listdir(project.parent / "tmp") == []
+
+
+DAEMON = """pass
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with open(os.environ["STARTED"], "a") as file:
+                print(os.getpid(), file=file)
+            os.execvp("sleep", ["sleep", "600"])
+        os._exit(0)
+    os.wait()
+    time.sleep(1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_processes_that_leave_the_group_end_too(project: Path) -> None:
+    (project / "before" / "m.py").write_text(CODE.replace("BODY", DAEMON), encoding="utf-8")
+    process = start(project)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode in (0, 1), (out, err)
+    pids = [int(line) for line in (project.parent / "started").read_text(encoding="utf-8").split()]
+    assert pids and not any(map(running, pids))
     assert os.listdir(project.parent / "tmp") == []
 
 

@@ -90,6 +90,21 @@ def test_what_a_kill_leaves_is_no_source_and_ignored_and_goes(tmp_path: Path) ->
     assert not left.exists() and others.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name")
+def test_git_sees_no_empty_ignore_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `.gitignore` holds at the moment when it appears: a kill may come right then."""
+    seen = []
+    original = os.link
+
+    def link(*arguments: Any, **options: Any) -> None:
+        original(*arguments, **options)
+        seen.append(Path(arguments[1]).read_bytes())
+
+    monkeypatch.setattr(os, "link", link)
+    write_text(tmp_path / "x.json", "1")
+    assert seen == [b"*\n"]
+
+
 def test_a_file_with_two_names_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_bytes(b"x = 1\n")

@@ -16,6 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from compilelint.runtime.orphans import end_marked
+from compilelint.source.files import read_regular
+
 MODULE = "compilelint.runtime.worker"
 _HUNG_AT = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
 
@@ -33,27 +36,61 @@ def run_worker(
     Path(names["request"]).write_text(
         json.dumps({**request, **names, "deadline": time.time() + timeout}), encoding="utf-8"
     )
-    with (scratch / "stdout").open("wb") as out, (scratch / "stderr").open("wb") as err, _ended_by_signals():
+    environment = _environment(scratch, path)
+    with _ended_by_signals():
         process = subprocess.Popen(
             [sys.executable, "-m", MODULE, names["request"]],
             cwd=cwd,
-            env=_environment(scratch, path),
+            env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             start_new_session=True,  # so that Inductor's and the user's own child processes end with it
         )
+        said = _Tail(process)
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
             code = None
         finally:
             _end(process)
-    result = Path(names["result"])
-    if result.is_file():
-        answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+            end_marked(f"TMPDIR={environment['TMPDIR']}")
+    if (answer := _answer(Path(names["result"]))) is not None:
         return answer
-    raise WorkerError(_why(code, scratch, Path(names["progress"]), timeout, path))
+    raise WorkerError(_why(code, said.text(), Path(names["progress"]), timeout, path))
+
+
+def _answer(file: Path) -> dict[str, Any] | None:
+    """What a worker wrote; None where that is nothing, or not what it writes."""
+    try:
+        answer = json.loads(read_regular(file).decode())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+class _Tail:
+    """The end of what a process says on stderr: it may say any amount."""
+
+    MOST = 1_000_000  # bytes, twice
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stderr is not None
+        self._pipe = process.stderr
+        self._last = self._kept = b""
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while piece := os.read(self._pipe.fileno(), 65536):
+                self._kept += piece
+                if len(self._kept) > self.MOST:
+                    self._last, self._kept = self._kept, b""
+
+    def text(self) -> str:
+        self._thread.join(1.0)  # a process that got away may hold the other end
+        return (self._last + self._kept).decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
@@ -115,9 +152,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _why(code: int | None, scratch: Path, progress: Path, timeout: float, path: Sequence[Path]) -> str:
-    doing = progress.read_text(encoding="utf-8") if progress.is_file() else "starting"
-    stderr = (scratch / "stderr").read_text(encoding="utf-8", errors="replace")
+def _why(code: int | None, stderr: str, progress: Path, timeout: float, path: Sequence[Path]) -> str:
+    doing = progress.read_text(encoding="utf-8", errors="replace") if progress.is_file() else "starting"
     if code is None:
         return f"did not finish within {timeout:g} s (while {doing}{_hung_at(stderr, path)}); see --timeout"
     if code < 0:

@@ -6,12 +6,9 @@ back as `{"usage": …}` (TARGET can't be used) or `{"failed": …}` (the side i
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import faulthandler
 import json
 import os
-import signal
 import sys
 import time
 import traceback
@@ -21,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from compilelint.errors import UsageProblem
+from compilelint.runtime.orphans import end_with_parent
 from compilelint.runtime.results import MODES, ModeName, side_from_json
 
 
 def main(path: str) -> None:
     request = json.loads(Path(path).read_text(encoding="utf-8"))
     _leave_no_core()
-    _end_with_parent()
+    end_with_parent()
     faulthandler.enable()
     # shortly before the parent gives up: the stack tells it where the program hangs
     left = max(request["deadline"] - time.time(), 0.1)
@@ -50,14 +48,6 @@ def _leave_no_core() -> None:
     except ImportError:  # Windows
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def _end_with_parent() -> None:
-    """A parent that is killed can't end us."""
-    if sys.platform == "linux":
-        set_parent_death_signal = 1
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 def measure(request: dict[str, Any]) -> dict[str, Any]:

@@ -21,11 +21,15 @@ def main(path: str) -> None:
         del sys.path[0]
     root = str(here.parents[3])
     sys.path.insert(0, root)
+    from compilelint.runtime.orphans import end_with_parent
     from compilelint.runtime.trace import program
     from compilelint.runtime.trace.watch import Watch
 
     sys.path.remove(root)  # what is imported of it later is found through the package
     request: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    if request["group"]:  # what it sends to its group is not for us; at a terminal, that is the group of the terminal
+        os.setpgid(0, 0)
+        end_with_parent()
     watch = Watch(request)
     os.register_at_fork(after_in_child=watch.forked)
     atexit.register(watch.end)  # the first to be registered is the last to be called

@@ -117,27 +117,41 @@ def read(path: Path) -> Record:
     record = Record()
     events: dict[tuple[object, ...], Event] = {}
     lines: dict[str, dict[str, set[int]]] = {"executed": {}, "measured": {}, "traced": {}, "unclear": {}}
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    unread = 0
     for row in text.split("\n")[:-1]:  # what follows the last newline was cut short
-        data = json.loads(row)
-        kind = data["kind"]
-        if kind in lines:
-            lines[kind].setdefault(data["path"], set()).add(data["line"])
-        elif kind == "file":
-            record.files[data["path"]] = data["shown"]
-        elif kind == "note":
-            record.notes.append(data["text"])
-        elif kind == "facts":
-            for name, value in data.items():
-                if name != "kind":
-                    setattr(record, name, _FIELDS.get(name, _same)(value))
-        else:
-            event = event_from_json(data)
-            events[event.key] = event
+        try:
+            _take(json.loads(row), record, lines, events)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            unread += 1  # cut short by a full disk, or the program wrote to it
+    if unread:
+        record.notes.append(f"{unread} lines of the record can't be read: there may be more than is told")
     record.events = sorted(events.values(), key=lambda event: (event.path, event.line, event.kind))
     for kind, by_path in lines.items():
         setattr(record, kind, {name: sorted(found) for name, found in sorted(by_path.items())})
     return record
+
+
+def _take(
+    data: dict[str, Any],
+    record: Record,
+    lines: dict[str, dict[str, set[int]]],
+    events: dict[tuple[object, ...], Event],
+) -> None:
+    kind = data["kind"]
+    if kind in lines:
+        lines[kind].setdefault(data["path"], set()).add(data["line"])
+    elif kind == "file":
+        record.files[data["path"]] = data["shown"]
+    elif kind == "note":
+        record.notes.append(data["text"])
+    elif kind == "facts":
+        for name, value in data.items():
+            if name != "kind":
+                setattr(record, name, _FIELDS.get(name, _same)(value))
+    else:
+        event = event_from_json(data)
+        events[event.key] = event
 
 
 def _same(value: Any) -> Any:

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
+from compilelint.runtime.orphans import end_marked
 from compilelint.runtime.process import private_caches
 from compilelint.runtime.target import parse_input, parse_target
 from compilelint.runtime.trace import journal
@@ -26,6 +27,7 @@ from compilelint.runtime.trace.record import Record
 
 CHILD = Path(__file__).parent / "child.py"
 STDERR = 2  # whatever sys.stderr stands for by now
+MARK = "COMPILELINT_TRACE"  # in the environment of the program, and of what it starts
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _HUNG_AT = re.compile(r'File "([^"]+)", line (\d+) in (\S+)')
 NO_TORCH = (
@@ -76,10 +78,13 @@ def run(kind: Literal["file", "module", "target"], name: str, arguments: Sequenc
             "keep": options.keep,
             "journal": str(scratch / "journal"),
             "hang": str(scratch / "hang"),
+            "group": not _in_foreground(),
         }
         (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
         started = time.monotonic()
         code = _wait(_start(scratch, options), options.timeout)
+        if code is None:
+            end_marked(f"{MARK}={scratch}")
         record = journal.read(scratch / "journal")
         record.seconds = time.monotonic() - started
         hang = scratch / "hang"
@@ -115,10 +120,11 @@ def _program_file(kind: str, name: str, options: Options) -> Path | None:
 
 
 def _start(scratch: Path, options: Options) -> subprocess.Popen[bytes]:
+    private = {"PYTHONHASHSEED": "0", **private_caches(scratch)} if options.private else {}
     return subprocess.Popen(
         [sys.executable, str(CHILD), str(scratch / "request.json")],
         cwd=options.cwd,
-        env={**os.environ, **({"PYTHONHASHSEED": "0", **private_caches(scratch)} if options.private else {})},
+        env={**os.environ, MARK: str(scratch), **private},
         stdout=STDERR if options.quiet_stdout else None,
     )
 
