@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compilelint.allowance import Allowance
 from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
 from compilelint.engine.aside import is_cached
@@ -21,6 +23,7 @@ from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import UNKNOWN, Instance, Origin, Tensor, Unknown, Value, options, tensor_of
 from compilelint.finding import (
     EFFECTS,
+    TOO_DEEP,
     Effect,
     Finding,
     FixPlan,
@@ -112,6 +115,7 @@ class Analyser:
         self._by_path: dict[str, Module] = {}
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
         self._called: dict[FunctionInfo, dict[Summary, None]] = {}
+        self._allowance = Allowance()
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
 
     def run(self, build_fixes: bool = False) -> Analysis:
@@ -120,6 +124,7 @@ class Analyser:
 
     def interpret(self) -> None:
         """Interpret every function of the files."""
+        self._allowance = Allowance()
         wanted: dict[str, Module] = {}
         for path in self.paths:
             module = self.project.load(path)
@@ -133,6 +138,7 @@ class Analyser:
     def judge(self, build_fixes: bool = False) -> Analysis:
         """What the rules find in what was interpreted."""
         self._callers, self._called, self._numbers = None, {}, {}
+        self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
@@ -141,7 +147,7 @@ class Analyser:
         imagined = without_callers(summaries)
         for summary in summaries:
             if summary.module.path in ours and summary.module.path not in self.templates and summary not in imagined:
-                found.extend(self._findings(summary, regions, build_fixes))
+                found.extend(self._allowed(summary, self._findings(summary, regions, build_fixes)))
         self.result.findings = one_per_site(
             without_given_up(without_resumed(found, self._numbers, self._by_path), self._by_path)
         )
@@ -178,24 +184,44 @@ class Analyser:
 
     def _guarded(self, module: Module, info: FunctionInfo | None, receiver: Instance | None = None) -> None:
         """Interpret one function; an exception of ours ends it alone, and is reported."""
+        name = info.id if info is not None else f"{module.name}:<module>"
         try:
-            if info is None:
-                self.engine.top_level(module)
-            else:
-                self.engine.generic(info, receiver)
+            with self._allowance.for_function(module) as self.engine.deadline:
+                if info is None:
+                    self.engine.top_level(module)
+                else:
+                    self.engine.generic(info, receiver)
         except RecursionError:
             self.engine.recover()
-            self.engine.hit("nesting")
+            self.engine.hit(f"{TOO_DEEP}{name}")
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the other functions go on
             self.engine.recover()
             line = info.node.lineno if info is not None else 1
             self._failed(module, line, info.qualname if info is not None else "<module>", "", error)
+        finally:
+            self.engine.deadline = math.inf
 
     def _failed(self, module: Module, line: int, function: str, rule: str, error: BaseException) -> None:
         message = f"{type(error).__name__}: {error}"
         self.result.errors.append(
             InternalError(str(module.path), line, function, rule, message, "".join(traceback.format_exception(error)))
         )
+
+    def _allowed(self, summary: Summary, findings: Iterable[Finding]) -> Iterable[Finding]:
+        """The findings in one context, as far as they are found in time; an exception of ours ends these alone."""
+        try:
+            with self._allowance.for_function(summary.module) as self.engine.deadline:
+                yield from findings
+        except RecursionError:
+            self.engine.recover()
+            self.engine.hit(f"{TOO_DEEP}{summary.name}")
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the other functions go on
+            self.engine.recover()
+            info = summary.info
+            line, name = (info.node.lineno, info.qualname) if info is not None else (1, "<module>")
+            self._failed(summary.module, line, name, "", error)
+        finally:
+            self.engine.deadline = math.inf
 
     # -- from events to findings -----------------------------------------------------------------------------------
 
@@ -223,6 +249,8 @@ class Analyser:
         at: tuple[Summary, Edge] | None = None,
     ) -> Iterable[Finding]:
         for event in events:
+            if self.engine.overdue(summary):
+                break
             standing = regions.standing(summary, event.site) if at is None else regions.standing(at[0], at[1].site)
             context = SiteContext(self, summary, event, standing)
             for rule, check in self.dispatch.checks(event):
@@ -237,6 +265,9 @@ class Analyser:
                             yield finding
                 except (KeyboardInterrupt, GeneratorExit):
                     raise
+                except RecursionError:
+                    self.engine.recover()
+                    self.engine.hit(f"{TOO_DEEP}{summary.name}")
                 except BaseException as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)

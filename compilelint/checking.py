@@ -15,7 +15,7 @@ from compilelint import baseline, registry, runner, suppress
 from compilelint.changed import changed_since
 from compilelint.config import Settings
 from compilelint.errors import did_you_mean
-from compilelint.finding import TOO_LONG, Finding, Severity, Stats
+from compilelint.finding import TOO_DEEP, TOO_LONG, TOO_SLOW, Finding, Severity, Stats
 from compilelint.outcome import Outcome
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
 from compilelint.source.installed import followed
@@ -91,7 +91,7 @@ def check(
         problems=selection.problems,
         notices=selection.notices
         + notices
-        + _cut_short(outcome.stats)
+        + cut_short(outcome.stats)
         + _roots_that_are_none(selection.files, settings.roots)
         + not_installed(settings),
         checked=checked,
@@ -99,10 +99,16 @@ def check(
     )
 
 
-def _cut_short(stats: Stats) -> list[str]:
-    """A line for each function that is too long to be followed to its end."""
-    cut = sorted(bound.removeprefix(TOO_LONG) for bound in stats.bounds if bound.startswith(TOO_LONG))
-    return [f"{name} is too long to be followed to its end: findings may be missing there" for name in cut]
+_CUT = {TOO_LONG: "is too long", TOO_DEEP: "is nested too deeply", TOO_SLOW: "takes too much time"}
+
+
+def cut_short(stats: Stats) -> list[str]:
+    """A line for each function that is not followed to its end."""
+    return [
+        f"{name} {what} to be followed to its end: findings may be missing there"
+        for start, what in _CUT.items()
+        for name in sorted(bound.removeprefix(start) for bound in stats.bounds if bound.startswith(start))
+    ]
 
 
 def _roots_that_are_none(files: Sequence[Path], roots: Sequence[str]) -> list[str]:
@@ -146,6 +152,7 @@ def check_source(data: bytes, path: Path, settings: Settings) -> CheckResult:
     else:
         outcome = findings_in([Path(shown)], settings, texts=result.texts)
         found, result.stats, result.errors = outcome.findings, outcome.stats, outcome.errors
+        result.notices = cut_short(outcome.stats)
     result.findings = [finding for finding in found if finding.severity.rank >= settings.severity.rank]
     return result
 

@@ -159,7 +159,11 @@ def _gravest_first(finding: Finding) -> tuple[object, ...]:
     )
 
 
-TOO_LONG = "statements of "  # begins the name of a bound: then comes the function that is not followed to its end
+# these begin the name of a bound: then comes the function that is not followed to its end
+TOO_LONG = "statements of "
+TOO_DEEP = "nesting in "
+TOO_SLOW = "time for "
+CUT = (TOO_LONG, TOO_DEEP, TOO_SLOW)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compilelint import registry
-from compilelint.checking import display_path, findings_in, select_files
+from compilelint.checking import cut_short, display_path, findings_in, select_files
 from compilelint.config import Settings
 from compilelint.finding import Finding
 from compilelint.fix.run import FixResult, fix_files
@@ -62,9 +62,12 @@ def fix(
         else:
             run.unreadable.append(finding)
 
+    cut: list[str] = []
+
     def find(texts: Mapping[str, str], dirty: Collection[str]) -> list[Finding]:
         outcome = findings_in(readable, settings, build_fixes=True, texts=texts)
         run.errors = outcome.errors
+        cut[:] = cut_short(outcome.stats)
         return outcome.findings
 
     run.prover = prover
@@ -77,4 +80,5 @@ def fix(
         finish=copies.redirect if copies is not None else str,
         needs=copies.files if copies is not None else None,
     )
+    run.notices += cut
     return run

@@ -18,11 +18,14 @@ from typing import Any
 import pytest
 from interpreted import Everything, check, interpret
 
-from compilelint import api
+from compilelint import allowance, api
 from compilelint.analysis import Analyser, Analysis, analyse
+from compilelint.checking import cut_short
 from compilelint.config import Settings
-from compilelint.engine.events import Call
+from compilelint.engine.events import Call, Site
+from compilelint.engine.regions import Regions, Standing
 from compilelint.engine.summary import Summary
+from compilelint.engine.values import UNKNOWN
 from compilelint.models import torch_api
 from compilelint.sdk import Context, Report, Rule
 from compilelint.source.layout import Layout
@@ -459,6 +462,82 @@ def test_an_error_of_a_rule_is_reported_and_hides_nothing(tmp_path: Path) -> Non
     )
     assert [e.rule for e in result.errors] == ["CL998"]
     assert [f.code for f in result.findings] == ["CL999"]
+
+
+def test_an_error_where_a_functions_findings_are_put_together_ends_these_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Regions.standing
+
+    def standing(self: Regions, summary: Summary, site: Site) -> Standing:
+        if summary.name == "a:bad":
+            raise RuntimeError("ours")
+        return whole(self, summary, site)
+
+    monkeypatch.setattr(Regions, "standing", standing)
+    text = "".join(f"def {name}(x: torch.Tensor):\n    return x.item()\n\n\n" for name in ("before", "bad", "after"))
+    (tmp_path / "a.py").write_text(f"import torch\n\n\n{text}", encoding="utf-8")
+    result = api.check([tmp_path / "a.py"], replace(SETTINGS, select=("CL201",)))
+    assert [f.span.line for f in result.findings] == [5, 13]
+    assert [(e.function, e.rule, e.line, e.message) for e in result.errors] == [("bad", "", 8, "RuntimeError: ours")]
+
+
+@pytest.mark.parametrize("what", ["engine", "rule"])
+def test_what_takes_too_long_is_cut_short_and_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """One function that takes for ever, in the engine or in a rule, costs its own findings alone."""
+
+    def burn(*_: Any) -> Any:
+        end = time.thread_time() + 0.05
+        while time.thread_time() < end:
+            pass
+        return UNKNOWN
+
+    slow, rule = Rule("CL998", "slow", effects=()), Rule("CL999", "mark", effects=("sync",))
+
+    @slow.on(Call, "torch.nonzero")
+    def burns(event: Call, ctx: Context) -> Iterator[Report]:
+        burn()
+        yield from ()
+
+    @rule.on(Call, "torch.nonzero")
+    def mark(event: Call, ctx: Context) -> Iterator[Report]:
+        yield Report(event.node, "found")
+
+    monkeypatch.setattr(allowance, "FUNCTION_SECONDS", 0.5)
+    call = "torch.nonzero(x)"
+    if what == "engine":
+        monkeypatch.setitem(torch_api._HANDLERS, "time.monotonic", burn)
+        call = "torch.nonzero(x); time.monotonic()"
+    after = "\n\ndef after(x: torch.Tensor):\n    torch.nonzero(x)\n"
+    text = f"import time\nimport torch\n\n\ndef f(x: torch.Tensor):\n{f'    {call}{chr(10)}' * 200}{after}"
+    start = time.process_time()
+    result = analysed(tmp_path, {"a.py": text}, [slow, rule] if what == "rule" else [rule])
+    assert time.process_time() - start < 10
+    assert result.stats.bounds["time for a:f"]
+    lines = [f.span.line for f in result.findings]
+    assert lines[-1] == text.count("\n") and 1 < len(lines) < 200
+    assert cut_short(result.stats) == [
+        "a:f takes too much time to be followed to its end: findings may be missing there"
+    ]
+
+
+def test_a_file_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allowance, "FILE_SECONDS", 0.0)
+    monkeypatch.setattr(allowance, "SECONDS_A_LINE", 0.0)
+    result = analysed(tmp_path, {"a.py": "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.item()\n"})
+    assert set(result.stats.bounds) == {"time for a:<module>", "time for a:f"}
+    assert not result.errors
+
+
+def test_what_is_nested_too_deeply_is_noted(tmp_path: Path) -> None:
+    text = f"def deep(x: torch.Tensor):\n    return x{' + x' * 8000}\n\n\ndef flat(x: torch.Tensor):\n    return x.item()\n"
+    (tmp_path / "m.py").write_text(f"import torch\n\n\n{text}", encoding="utf-8")
+    result = api.check([tmp_path / "m.py"], SETTINGS)
+    assert not result.errors
+    if [f.code for f in result.findings] == ["CL002"]:
+        return  # this Python doesn't parse it either
+    assert [f.span.line for f in result.findings] == [9]
+    assert result.notices == ["m:deep is nested too deeply to be followed to its end: findings may be missing there"]
 
 
 def test_bounds_are_counted() -> None:

@@ -19,7 +19,7 @@ from compilelint.analysis import Analyser, Analysis, deeply
 from compilelint.engine import aside, facts
 from compilelint.engine.events import Rounds
 from compilelint.engine.summary import Summary
-from compilelint.finding import one_per_site
+from compilelint.finding import CUT, one_per_site
 from compilelint.garbage import uncollected
 from compilelint.outcome import Outcome
 from compilelint.registry import load_rules
@@ -74,7 +74,8 @@ class Edited:
 
     def _fails(self) -> bool:
         """Whether something went wrong, or the rules had more interpreted."""
-        return bool(self._analyser.result.errors) or self._engine.late or "nesting" in self._engine.bounds
+        cut = any(bound.startswith(CUT) for bound in self._engine.bounds)
+        return bool(self._analyser.result.errors) or self._engine.late or cut
 
     def update(self, text: str) -> Outcome | None:
         """What is found in a new text; None where only a new analysis can tell."""

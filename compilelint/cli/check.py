@@ -118,7 +118,7 @@ def check(
         if diff_base is not None or statistics or (write_baseline and add_ignores):
             raise click.UsageError("--write-baseline, --add-ignores, --diff-base and --statistics exclude each other")
         settle = _write_baseline if write_baseline else _add_ignores
-        return settle(paths or (Path(),), settings, quiet=quiet)
+        return settle(paths or (Path(),), settings, quiet=quiet, debug=options["debug"])
     else:
         fixes = output_format == "sarif"
         with console.Bar() as bar:
@@ -126,11 +126,7 @@ def check(
     _tell_problems(result, quiet=quiet)
     if not quiet and not result.files and not result.problems and not from_stdin:
         console.warn("no Python files found under the given paths")
-    for error in result.errors:
-        console.error(api.describe_error(error))
-        if options["verbose"]:
-            for line in error.traceback.rstrip().split("\n"):
-                console.note(line)
+    console.internal_errors(result.errors, debug=options["debug"])
     if statistics:
         _write_statistics(result, quiet=quiet)
     else:
@@ -140,8 +136,6 @@ def check(
         console.write(f"{console.count(result.known, 'finding')} in the baseline not shown.\n")
     if options["verbose"]:
         _tell_more(result, time.perf_counter() - started)
-    if result.errors:
-        console.error("findings may be missing because of the internal errors above; please report them")
     return 0 if exit_zero and not result.failed else result.exit_code
 
 
@@ -169,13 +163,12 @@ def _tell_problems(result: Any, *, quiet: bool) -> None:
             console.warn(notice)
 
 
-def _write_baseline(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> int:
+def _write_baseline(paths: tuple[Path, ...], settings: Any, *, quiet: bool, debug: bool) -> int:
     from compilelint import api
 
     result, file, number = api.write_baseline(paths, settings)
     _tell_problems(result, quiet=quiet)
-    for error in result.errors:
-        console.error(api.describe_error(error))
+    console.internal_errors(result.errors, debug=debug)
     if result.failed:
         console.error("no baseline is written where a check fails")
         return 2
@@ -184,13 +177,12 @@ def _write_baseline(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> i
     return 0
 
 
-def _add_ignores(paths: tuple[Path, ...], settings: Any, *, quiet: bool) -> int:
+def _add_ignores(paths: tuple[Path, ...], settings: Any, *, quiet: bool, debug: bool) -> int:
     from compilelint import api
 
     result, number, left = api.add_ignores(paths, settings)
     _tell_problems(result, quiet=quiet)
-    for error in result.errors:
-        console.error(api.describe_error(error))
+    console.internal_errors(result.errors, debug=debug)
     if result.failed:
         console.error("no comments are added where a check fails")
         return 2

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 import click
@@ -64,6 +65,19 @@ def fix_mark(fix: Any) -> str:
 
 def error(text: str) -> None:
     _tell("error", "red", text)
+
+
+def internal_errors(errors: Sequence[Any], *, debug: bool) -> None:
+    """Each in a line, with its traceback for `debug`, and how to report them."""
+    from compilelint.api import describe_error
+
+    for each in errors:
+        error(describe_error(each))
+        for line in each.traceback.rstrip().split("\n") if debug else ():
+            note(line)
+    if errors:
+        how = "the lines above" if debug else "what --debug shows of them"
+        error(f"findings may be missing because of the internal errors above; please report them, with {how}")
 
 
 def warn(text: str) -> None:

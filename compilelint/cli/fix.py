@@ -54,8 +54,7 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
             console.warn(notice)
     for problem in run.result.problems:
         console.error(problem)
-    for error in run.errors:
-        console.error(api.describe_error(error))
+    console.internal_errors(run.errors, debug=options["debug"])
     if not apply:
         console.write_source(run.result.diff)
     if not options["quiet"]:

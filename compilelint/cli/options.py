@@ -60,6 +60,7 @@ _SELECTION = (
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
     click.option("--quiet", "-q", is_flag=True, help="Findings or the diff, and errors; no summary, no warnings."),
     click.option("--verbose", "-v", is_flag=True, help="Tell more, on stderr: settings, times, bounds that were hit."),
+    click.option("--debug", is_flag=True, help="Show the traceback of internal errors."),
 )
 _RUNNING = (
     click.option(

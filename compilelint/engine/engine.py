@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,6 +47,7 @@ from compilelint.engine.values import (
     walk,
     widened,
 )
+from compilelint.finding import TOO_SLOW
 from compilelint.models.names import canonical, is_optimizer
 from compilelint.models.nn import CONTAINERS
 from compilelint.models.tables import Table
@@ -84,6 +87,7 @@ class Engine:
         self.tables = tables
         self.bounds: dict[str, int] = {}
         self.depth = 0
+        self.deadline = math.inf  # by time.thread_time(): what is being interpreted then is cut short
         self.keep_values: set[FunctionInfo | Module] = set()
         self.references: dict[FunctionInfo, set[FunctionInfo | None]] = {}  # method → the functions that speak of it
         self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
@@ -673,7 +677,7 @@ class Engine:
         from compilelint.engine.run import Run
 
         info = summary.info
-        if info is not None and not self._follows(info):
+        if self.overdue(summary) or (info is not None and not self._follows(info)):
             self._take_signature(summary)
             return
         self.depth += 1
@@ -750,6 +754,13 @@ class Engine:
     def seen(self, info: FunctionInfo) -> bool:
         """Whether a function was interpreted in any context."""
         return bool(self._contexts.get(info)) or info in self._generic
+
+    def overdue(self, summary: Summary) -> bool:
+        """Whether it is past the deadline; then a context is not followed any further, which is noted."""
+        if time.thread_time() < self.deadline:
+            return False
+        self.hit(f"{TOO_SLOW}{summary.name}")
+        return True
 
     def hit(self, bound: str) -> None:
         self.bounds[bound] = self.bounds.get(bound, 0) + 1

@@ -37,6 +37,7 @@ from compilelint.models import nn, operators, tensors
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
 MAX_STATEMENTS = 40_000
+LOOK_EVERY = 16  # statements: then at the clock
 NAMES = 100  # to copy and join so many costs as much as a statement
 
 
@@ -87,6 +88,9 @@ class Run(Expressions):
             self.budget -= 1
             if self.budget < 0:
                 self.engine.hit(f"{TOO_LONG}{self.summary.name}")
+                self.last_env, self.env = self.env, None
+                break
+            if not self.budget % LOOK_EVERY and self.engine.overdue(self.summary):
                 self.last_env, self.env = self.env, None
                 break
             handler = _STATEMENTS.get(type(statement))
