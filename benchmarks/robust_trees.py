@@ -1,10 +1,11 @@
-"""Check and fix copies of large packages, and of Python's own tests: no internal error, no hang, and what parsed still does.
+"""Check and fix copies of large packages, and of Python's own tests: no internal error, no hang, and Python stays Python.
 
-    python benchmarks/robust_trees.py --site /opt/trees/pandas pandas --site /opt/trees/django django [--python-tests]
+    pip install --no-deps --target site/pandas pandas
+    python benchmarks/robust_trees.py --site site/pandas pandas [--python-tests] [--out rows.md]
 
-Each package is taken as it is, and once more with `import torch` written at the top of every file: the others are left out
-by the prefilter, and the engine would never see them. Checked with all rules and `--compiled all`; fixed with
-`--unsafe-fixes --apply`. With `--out`, a row for each is added to that file, in Markdown. The exit status is 1 where anything is wrong.
+Each package is taken as it is, and once more with `import torch` written at the top of every file: without it, files are
+left out before the engine sees them. Checked with all rules and `--compiled all`, fixed with `--unsafe-fixes --apply`.
+With `--out`, a row for each is added to that file, in Markdown. The exit status is 1 where anything is wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +30,19 @@ from compilelint import __version__, api
 from compilelint.config import Settings
 
 SETTINGS = dataclasses.replace(Settings(), compiled="all", unsafe_fixes=True, respect_gitignore=False)
-COLUMNS = ("package", "version", "read", "files", "lines", "findings", "internal errors", "check", "fixes", "broken", "fix")
+COLUMNS = (
+    "package",
+    "version",
+    "read",
+    "files",
+    "lines",
+    "findings",
+    "internal errors",
+    "check",
+    "fixes",
+    "broken",
+    "fix",
+)
 
 
 def version(name: str, site: Path) -> str:
@@ -128,7 +141,8 @@ def main() -> int:
                 told = f"compilelint {__version__}, Python {platform.python_version()}, {datetime.date.today()}"
                 if not options.out.exists():
                     options.out.write_text(
-                        f"{told}\n\n| {' | '.join(COLUMNS)} |\n|{' --- |' * 3}{' ---: |' * (len(COLUMNS) - 3)}\n", encoding="utf-8"
+                        f"{told}\n\n| {' | '.join(COLUMNS)} |\n|{' --- |' * 3}{' ---: |' * (len(COLUMNS) - 3)}\n",
+                        encoding="utf-8",
                     )
                 with options.out.open("a", encoding="utf-8") as file:
                     file.write(f"| {' | '.join(row.values())} |\n")

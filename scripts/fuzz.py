@@ -3,9 +3,9 @@
     python -m pip install atheris
     python scripts/fuzz.py source --minutes 60 --out /tmp/fuzz [--seed 1]
 
-Programs are mutated as programs (fuzzing/mutate.py), from the fixtures and the rules' examples on. What breaks a promise
-of fuzzing/targets.py is written to OUT/failures, one file for each kind, the smallest input of it, with its traceback,
-and the run goes on. OUT/figures.json holds what was done; a later run with the same OUT adds to it.
+Programs are mutated as programs (fuzzing/mutate.py), from the fixtures and the rules' examples on. What breaks a
+promise of fuzzing/targets.py is written to OUT/failures, one file for each kind, the smallest input of it, with its
+traceback, and the run goes on. OUT/figures.json holds what was done; a later run with the same OUT adds to it.
 `--replay FILE…` runs inputs again, and tells of each what becomes of it.
 """
 
@@ -114,11 +114,14 @@ def kind(error: BaseException) -> str:
     """What one failure has in common with others: its type, and where in the tool it came up."""
     text = "".join(traceback.format_exception(error))
     if isinstance(error, Hang):
-        frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if "/compilelint/" in frame.filename]
+        frames = [
+            frame.name for frame in traceback.extract_tb(error.__traceback__) if "/compilelint/" in frame.filename
+        ]
         return f"Hang {' '.join(frames[:8])}"
     first = str(error).splitlines()[0] if str(error) else ""
     where = re.findall(r'compilelint/([\w/]+\.py)", line (\d+)', text)
-    return f"{type(error).__name__} {re.sub(r'[0-9]+|`[^`]*`', '#', first)[:80]} {where[-1:] if 'round' not in first else ''}"
+    words = re.sub(r"[0-9]+|`[^`]*`", "#", first)[:80]
+    return f"{type(error).__name__} {words} {where[-1:] if 'round' not in first else ''}"
 
 
 class Run:
@@ -153,7 +156,9 @@ class Run:
         if path.exists() and len(path.read_bytes()) <= len(data):
             return
         path.write_bytes(data)
-        path.with_suffix(".txt").write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="replace")
+        path.with_suffix(".txt").write_text(
+            "".join(traceback.format_exception(error)), encoding="utf-8", errors="replace"
+        )
         print(f"FAILURE {name}: {kind(error)}", flush=True)
 
     def tell(self) -> None:

@@ -255,7 +255,9 @@ class Mutator:
         node = rng.choice(source.statements)
         start, _ = source.span(node)
         indent = source.indent(start)
-        return source.text[:start] + _indented(rng.choice(self.statements), indent) + f"\n{indent}" + source.text[start:]
+        return (
+            source.text[:start] + _indented(rng.choice(self.statements), indent) + f"\n{indent}" + source.text[start:]
+        )
 
     def delete(self, source: Source, rng: random.Random) -> str:
         node = rng.choice(source.statements)
@@ -325,7 +327,9 @@ class Mutator:
 
     def noise(self, text: str, rng: random.Random) -> str:
         at = rng.randrange(len(text) + 1)
-        new = rng.choice(("", "(", ")", "'", '"""', ":", "\n", "    ", "\x00", "\ud800", "\\", "\t", "é", ",", "=", "#"))
+        new = rng.choice(
+            ("", "(", ")", "'", '"""', ":", "\n", "    ", "\x00", "\ud800", "\\", "\t", "é", ",", "=", "#")
+        )
         return text[:at] + new + text[at + rng.randrange(3) :]
 
 

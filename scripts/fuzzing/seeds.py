@@ -82,7 +82,8 @@ def configs() -> list[bytes]:
     """Configurations with every key."""
     return [
         b"[tool.compilelint]\n",
-        b'[tool.compilelint]\nselect = ["CL1"]\nignore = ["CL204"]\ntorch = "2.11"\npython = "3.12"\ncompiled = "all"\n',
+        b'[tool.compilelint]\nselect = ["CL1"]\nignore = ["CL204"]\ntorch = "2.11"\n'
+        b'python = "3.12"\ncompiled = "all"\n',
         b'[tool.compilelint]\nexclude = ["a/*.py", "!b"]\nseverity = "warning"\njobs = 1\nroots = ["m:f"]\n'
         b'[tool.compilelint.per-file-ignores]\n"tests/**" = ["CL2"]\n',
         b'[tool.compilelint]\nfollow-imports = ["numpy"]\nunsafe-fixes = true\nforce-exclude = true\n'

@@ -8,11 +8,42 @@ from typing import Any
 
 from fuzzing.mutate import Mutator
 
-ODD: tuple[Any, ...] = (None, 0, -1, 1e308, True, "", "x", "\ud800", [], {}, [[]], {"cells": []}, ["a", 1], "%%bash\n", "\f")
-MAGICS = ("%time", "!ls", "x = %sql a", "torch?", "??x", "%%time", "%%html", "!echo \\", "_#me", "%", "!", "\\", "\f", "x = !a")
+ODD: tuple[Any, ...] = (
+    None,
+    0,
+    -1,
+    1e308,
+    True,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"cells": []},
+    ["a", 1],
+    "%%bash\n",
+    "\f",
+)
+MAGICS = (
+    "%time",
+    "!ls",
+    "x = %sql a",
+    "torch?",
+    "??x",
+    "%%time",
+    "%%html",
+    "!echo \\",
+    "_#me",
+    "%",
+    "!",
+    "\\",
+    "\f",
+    "x = !a",
+)
 KEYS = (
-    "select ignore torch python compiled exclude per-file-ignores severity jobs roots follow-imports unsafe-fixes plugins "
-    "force-exclude respect-gitignore baseline cache base source local-rules selec x"
+    "select ignore torch python compiled exclude per-file-ignores severity jobs roots follow-imports "
+    "unsafe-fixes plugins force-exclude respect-gitignore baseline cache base source local-rules selec x"
 ).split()
 VALUES = (
     '"" "CL1" "CL101" "ALL" "x" "all" "modules" "2.13" "2.99" "3.12" "note" "." "/" "a:b" ":" "m:f" "[z-a]" "**" "!" '
@@ -80,5 +111,7 @@ def change_config(data: bytes, rng: random.Random) -> bytes:
 
 def _noise(data: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(data) + 1)
-    new = rng.choice((b"", b'"', b"{", b"}", b"[", b"]", b",", b"\\", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\n", b"1", b"\\ud800"))
+    new = rng.choice(
+        (b"", b'"', b"{", b"}", b"[", b"]", b",", b"\\", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\n", b"1", b"\\ud800")
+    )
     return data[:at] + new + data[at + rng.randrange(3) :]

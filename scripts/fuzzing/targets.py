@@ -106,7 +106,9 @@ def config(data: bytes) -> None:
     path = Path("pyproject.toml")
     path.write_bytes(data)
     sample = Path("sample.py")
-    sample.write_text("import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.item()\n", encoding="utf-8")
+    sample.write_text(
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.item()\n", encoding="utf-8"
+    )
     try:
         settings = dataclasses.replace(api.load_settings(), jobs=1)
         result = api.check([sample], settings)
