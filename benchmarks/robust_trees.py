@@ -1,11 +1,12 @@
-"""Check and fix copies of large packages, and of Python's own tests: no internal error, no hang, and Python stays Python.
+"""Check and fix copies of large packages, and of Python's tests: no internal error, no hang, and Python stays Python.
 
     pip install --no-deps --target site/pandas pandas
     python benchmarks/robust_trees.py --site site/pandas pandas [--python-tests] [--out rows.md]
 
-Each package is taken as it is, and once more with `import torch` written at the top of every file: without it, files are
-left out before the engine sees them. Checked with all rules and `--compiled all`, fixed with `--unsafe-fixes --apply`.
-With `--out`, a row for each is added to that file, in Markdown. The exit status is 1 where anything is wrong.
+Each package is taken as it is, and once more with `import torch` written at the top of every file: without it, files
+are left out before the engine sees them. Checked with all rules and `--compiled all`, fixed with `--unsafe-fixes` and
+`--apply`. With `--out`, a row for each is added to that file, in Markdown. The exit status is 1 where anything is
+wrong.
 """
 
 from __future__ import annotations

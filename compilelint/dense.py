@@ -539,8 +539,8 @@ def _loop_of(event: Event, ctx: Context) -> ast.For | None:
     node: ast.AST | None = event.statement
     match event.statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            for each in nodes_of(ctx.function, ast.AST) if ctx.function is not None else ():
-                if isinstance(each, ast.For) and isinstance(each.iter, ast.Name) and each.iter.id == name:
+            for each in nodes_of(ctx.function, ast.For) if ctx.function is not None else ():
+                if isinstance(each.iter, ast.Name) and each.iter.id == name:
                     return each
     while node is not None and node is not ctx.function:
         if isinstance(node, ast.For):
