@@ -18,6 +18,7 @@ from typing import Any
 from compilelint import __version__
 from compilelint.errors import UsageProblem
 from compilelint.finding import Finding
+from compilelint.source.files import read_regular
 from compilelint.writing import write_text
 
 DEFAULT = "compilelint-baseline.json"
@@ -93,7 +94,7 @@ def write(file: Path, findings: Iterable[Finding], checked: Collection[str], lin
 
 def _read(file: Path) -> Counter[Key]:
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(read_regular(file).decode())
         if data["version"] != VERSION:
             raise UsageProblem(f"{file}: a baseline of version {data['version']!r}; this compilelint knows {VERSION}")
         found: Counter[Key] = Counter()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from compilelint.errors import UsageProblem
+from compilelint.source.files import read_regular
 from compilelint.writing import write_text
 
 Metric = Literal["breaks", "recompiles", "syncs", "graphs", "kernels"]
@@ -69,7 +70,7 @@ def read(place: Path) -> dict[str, Stored]:
     if not place.exists():
         return {}
     try:
-        data = json.loads(place.read_text(encoding="utf-8"))
+        data = json.loads(read_regular(place).decode())
     except OSError as error:
         raise UsageProblem(f"{place}: can't be read: {error.strerror}") from None
     except RecursionError:

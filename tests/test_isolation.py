@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from compilelint.changed import changed_since
+
 TELL = "open(__import__('os').environ['RAN'], 'a').write(__name__ + '\\n')\n"
 CODE = "import torch, click, helper\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
 FILES = 3
@@ -36,3 +38,27 @@ def test_modules_in_the_working_folder(tmp_path: Path, start: tuple[str, str], c
     assert done.returncode == 1, done.stderr
     assert f"{FILES} findings" in done.stdout or f"{FILES} fixes" in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
+def test_git_runs_no_program_that_the_repository_names(tmp_path: Path) -> None:
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho $0 >> {ran}\nexit 1\n", encoding="utf-8")
+    program.chmod(0o755)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    file = tree / "a.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e", *arguments], check=True)
+
+    git("init", "--quiet")
+    (tree / ".gitattributes").write_text("*.py diff=own\n", encoding="utf-8")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    file.write_text("x = 2\n", encoding="utf-8")
+    for name in ("core.fsmonitor", "diff.external", "diff.own.command", "diff.own.textconv", "core.pager"):
+        git("config", name, str(program))
+    assert changed_since("HEAD", tree).lines
+    assert not ran.exists()

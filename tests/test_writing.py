@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from compilelint import api, writing
+from compilelint import api, baseline, budgetfile, writing
+from compilelint.errors import UsageProblem
 from compilelint.fix.errors import WriteError
 from compilelint.fix.write import read_source, write_source
 from compilelint.source.files import read_regular, select
@@ -203,6 +204,9 @@ def test_only_regular_files_are_read(tmp_path: Path) -> None:
             read_regular(tmp_path / name)
         with pytest.raises(WriteError, match="can't be read"):
             read_source(tmp_path / name)
+    for read in (budgetfile.read, lambda place: baseline.judge(place, [], [], lambda _: ())):
+        with pytest.raises(UsageProblem, match="can't be read: not a regular file"):
+            read(tmp_path / "pipe.py")
 
 
 def test_where_the_copies_of_operators_cannot_be_written_nothing_is(
