@@ -10,7 +10,7 @@ import pytest
 
 from compilelint import api
 from compilelint.again.edited import Edited
-from compilelint.again.graft import Change, function_around, graft, parsed
+from compilelint.again.graft import Change, function_around, graft, parsed, reword, text_around
 from compilelint.source.module import Def, Module
 
 LAYERS = """
@@ -179,6 +179,27 @@ def test_what_others_would_notice_is_noticed(tmp_path: Path, monkeypatch: pytest
     assert lines(text) == [line + 2 if line > 20 else line for line in before]
 
 
+def test_what_documents_tensors_is_noticed(tmp_path: Path) -> None:
+    path, session = tmp_path / "a.py", api.session()
+    text = 'import torch\n\n\n@torch.compile\ndef f(x):\n    """Does it.\n\n    x: {}\n    """\n'
+    text += "    if x:\n        x = 1\n    return x\n"
+
+    def found(said: str) -> tuple[list[str], bool]:
+        kept = session._edited[2] if session._edited is not None else None
+        outcome = session.check(path, {path: text.format(said)}, api.Settings())
+        assert outcome.findings == api.session().check(path, {path: text.format(said)}, api.Settings()).findings
+        return [finding.code for finding in outcome.findings], session._edited is not None and session._edited[
+            2
+        ] is kept
+
+    assert found("a number") == ([], False)
+    assert found("a numeral") == ([], True)
+    assert found("a tensor") == (["CL101"], False)
+    assert found("a tensor\n    and more") == (["CL101"], True)
+    assert found("the tensor") == (["CL101"], True)
+    assert found("a list of them") == ([], False)
+
+
 def test_files_that_change_meanwhile_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     helper, path, session = tmp_path / "helper.py", tmp_path / "a.py", api.session()
@@ -239,7 +260,11 @@ def k(
         ("for z in x", "for z in y", True),
         ("if x:", "if x and 1:", True),
         ("else:", "elif y:\n            pass\n        else:", True),
-        ('"""Said."""', '"""Said"""', False),
+        ('"""Said."""', '"""Said"""', True),
+        ('"""Said."""', '"""Said.\n\n    Again.\n"""', True),
+        ('"""Said."""', '"""Said.', False),
+        ('"""Said."""', '"""Said.""" + 1', False),
+        ('"""Said."""', ' """Said."""', False),
         ("def f(self, x)", "def f(self, y)", False),
         ("@property", "@staticmethod", False),
         ("return a\n", "return b\n", False),  # on a line with the header
@@ -256,14 +281,18 @@ def test_a_change_is_grafted_into_the_tree(old: str, new: str, found: bool) -> N
     module = Module(Path("a.py"), "a", SOURCE, ast.parse(SOURCE))
     after = SOURCE.replace(old, new).split("\n")
     change = Change.between(module.lines, after)
-    around = function_around(module, change)
-    renewed = None
-    if around is not None:
+    statement, around = text_around(module, change), function_around(module, change)
+    renewed: ast.stmt | None = None
+    if statement is not None:
+        renewed = parsed(statement, after[statement.lineno - 1 : statement.lineno + change.shift], statement.lineno)
+        if isinstance(renewed, ast.Expr) and not reword(module, statement, renewed, change):
+            renewed = None
+    elif around is not None:
         info, first, last = around
         assert isinstance(info.node, Def)
-        renewed = parsed(info.node, after[first - 1 : last + change.shift], first)
-        if renewed is not None:
-            graft(module, info.node, renewed, change)
+        renewed = function = parsed(info.node, after[first - 1 : last + change.shift], first)
+        if function is not None:
+            graft(module, info.node, function, change)
     assert (renewed is not None) is found
     if found:
         expected = ast.parse("\n".join(after))

@@ -1,5 +1,6 @@
 """A document that is being edited. As long as changes stay in the body of one function and nobody else would notice,
-that function alone is interpreted again: the findings are those of a new check.
+that function alone is interpreted again, and nothing where they stay in a text that documents something: the findings
+are those of a new check.
 
 What is noticed: what the function gives, sets, asks for, and what others read of its source.
 """
@@ -12,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compilelint.again.graft import Change, function_around, graft, parsed
+from compilelint.again.graft import Change, function_around, graft, parsed, reword, text_around
 from compilelint.again.noting import Execution, Noting, Unsettled
 from compilelint.again.replay import Replay, alike, replayed, same_result
 from compilelint.analysis import Analyser, Analysis, deeply
-from compilelint.engine import aside, facts
+from compilelint.engine import aside, docs, facts
 from compilelint.engine.events import Rounds
 from compilelint.engine.summary import Summary
 from compilelint.finding import CUT, one_per_site
@@ -104,6 +105,9 @@ class Edited:
             return False
         lines = _NEWLINE.split(text)
         change = Change.between(module.lines, lines)
+        statement = text_around(module, change)
+        if statement is not None:
+            return self._reworded(statement, text, lines, change)
         around = function_around(module, change)
         if around is None:
             return False
@@ -133,17 +137,32 @@ class Edited:
             self._put(execution, replay.summary)
         return True
 
+    def _reworded(self, statement: ast.Expr, text: str, lines: Sequence[str], change: Change) -> bool:
+        """Whether a text, perhaps one that documents something, says the same of tensors as before."""
+        module = self._module
+        new = parsed(statement, lines[statement.lineno - 1 : _last(statement) + change.shift], statement.lineno)
+        if new is None:
+            return False
+        owner = module.parents.get(statement)
+        before = _documented(owner)
+        self.spoilt = True  # until it is known to agree
+        if not reword(module, statement, new, change) or _documented(owner) != before:
+            return False
+        self._take(text, None, change.shift)
+        return True
+
     def _replay(self, execution: Execution) -> Replay:
         found = self._replays.get(execution)
         return found if found is not None else replayed(self._engine, execution)
 
-    def _take(self, text: str, info: FunctionInfo, lines: int) -> None:
+    def _take(self, text: str, info: FunctionInfo | None, lines: int) -> None:
         """Has the module, and what is remembered of it, follow the text; the tree does already."""
         module = self._module
         module.text = text
         for name in ("lines", "parents", "shared"):
             vars(module).pop(name, None)
-        info.generator = info.uses_files = None
+        if info is not None:
+            info.generator = info.uses_files = None
         for remembered in (walk._of_kind, walk._names, facts.imports_by_name, aside._speaks_of_drawing):
             remembered.cache_clear()
         if lines:
@@ -185,6 +204,16 @@ def _rounds(summary: Summary) -> list[tuple[Rounds, tuple[bool, bool, bool]]]:
 def _is_what_was(replay: Replay, execution: Execution) -> bool:
     new, old = replay.summary, execution.summary
     return same_result(new, old) and [e.callee for e in new.edges] == [e.callee for e in old.edges]
+
+
+def _last(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _documented(node: ast.AST | None) -> tuple[Any, ...]:
+    """What is read of a docstring."""
+    text = docs.of(node) if node is not None else ""
+    return (docs.documented(text), docs.returned(text)) if "ensor" in text else ()
 
 
 def _said(node: Def) -> tuple[Any, ...]:

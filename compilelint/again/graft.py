@@ -1,14 +1,17 @@
-"""A change in one function's body, made in the syntax tree of its file: all nodes but those that changed stay."""
+"""A change in one function's body, or one text, made in the tree of its file: all nodes but those that changed stay."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from compilelint.source.module import BLOCKS, Def, FunctionInfo, Module
 from compilelint.source.project import SourceError, parse
 from compilelint.source.walk import walk
+
+Statement = TypeVar("Statement", bound=ast.stmt)
 
 _BODIES = ("body", "orelse", "finalbody", "handlers")
 _HOLDS = (*BLOCKS, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -87,8 +90,26 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _statements(handler.body)
 
 
-def parsed(node: Def, lines: Sequence[str], first: int) -> Def | None:
-    """A function by its new lines, of which the first is line `first`; None where they hold no such function alone."""
+def text_around(module: Module, change: Change) -> ast.Expr | None:
+    """The statement that is a text alone, such as a docstring, and holds a change."""
+    for node in walk(module.tree):
+        if isinstance(node, ast.Expr) and _text(node) is not None:
+            first, last = node.lineno, node.end_lineno or node.lineno
+            if (
+                first <= change.above + 1
+                and change.old <= last
+                and (change.old > change.above or first <= change.above)
+            ):
+                return node
+    return None
+
+
+def _text(node: ast.Expr) -> str | None:
+    return node.value.value if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else None
+
+
+def parsed(node: Statement, lines: Sequence[str], first: int) -> Statement | None:
+    """A statement by its new lines, of which the first is line `first`; None where they hold no such one alone."""
     inside = node.col_offset > 0
     text = "\n".join([*(["class _:"] if inside else []), *lines, ""])
     try:
@@ -99,7 +120,7 @@ def parsed(node: Def, lines: Sequence[str], first: int) -> Def | None:
         tree = tree.body[0]
     elif inside:
         return None
-    if len(tree.body) != 1 or not isinstance(new := tree.body[0], type(node)):
+    if len(tree.body) != 1 or not isinstance(new := tree.body[0], type(node)) or new.col_offset != node.col_offset:
         return None
     for child in ast.walk(new):
         _move(child, first - 1 - inside)
@@ -108,11 +129,34 @@ def parsed(node: Def, lines: Sequence[str], first: int) -> Def | None:
 
 def graft(module: Module, old: Def, new: Def, change: Change) -> None:
     """Puts what is new into a function, whose header and docstring are as they were, and moves what stands below."""
-    ending: list[ast.AST] = [old]  # what ends with the function
-    while (above := module.parents.get(ending[-1])) is not None and getattr(above, "end_lineno", 0) == old.end_lineno:
-        ending.append(above)
     fresh = set(walk(new))
+    ending = _ending(module, old)
     old.body = _grafted(old.body, new.body, change)  # type: ignore[assignment]
+    _place(module, ending, new, change, fresh)
+
+
+def reword(module: Module, old: ast.Expr, new: ast.Expr, change: Change) -> bool:
+    """Puts another text in place of one, and moves what stands below; False where the new one is no text."""
+    if not isinstance(old.value, ast.Constant) or (text := _text(new)) is None:
+        return False
+    ending = [old.value, *_ending(module, old)]
+    old.value.value, old.value.kind = text, getattr(new.value, "kind", None)
+    _place(module, ending, new, change, {old, old.value})
+    return True
+
+
+def _ending(module: Module, statement: ast.stmt) -> list[ast.AST]:
+    """What ends where a statement ends, from that on outwards."""
+    found: list[ast.AST] = [statement]
+    end = statement.end_lineno
+    while (above := module.parents.get(found[-1])) is not None and getattr(above, "end_lineno", 0) == end:
+        found.append(above)
+    return found
+
+
+def _place(
+    module: Module, ending: Sequence[ast.AST], new: ast.stmt, change: Change, fresh: Collection[ast.AST]
+) -> None:
     if change.shift:
         _shift(module.tree, change, fresh)
     for node in ending:
@@ -152,7 +196,7 @@ def _renewed(old: ast.AST, new: ast.AST, change: Change) -> ast.AST:
     return new
 
 
-def _shift(tree: ast.AST, change: Change, new: set[ast.AST]) -> None:
+def _shift(tree: ast.AST, change: Change, new: Collection[ast.AST]) -> None:
     """Moves what stands behind a change; `new` nodes are where they belong."""
     for node in walk(tree):
         if node not in new and getattr(node, "lineno", None) is not None:
