@@ -37,7 +37,7 @@ Lines = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Judged:
-    """`new` findings are not in the baseline, `known` are; `gone` entries of it were not found in the files at hand."""
+    """`new` findings are not in the baseline, `known` are; `gone` ones of it were found no more, by a run over all."""
 
     new: list[Finding]
     known: int
@@ -47,6 +47,9 @@ class Judged:
 def judge(file: Path, findings: Iterable[Finding], checked: Collection[str], lines: Lines) -> Judged:
     """Findings of a run over `checked` files, against a baseline. Raises UsageProblem."""
     left = _read(file)
+    places = {_place(file, path) for path in checked}
+    # some findings are seen only with the files that lead to them at hand
+    partly = any((file.parent / path).exists() for path in {path for path, *_ in left} - places)
     unmatched: list[tuple[Finding, Key]] = []
     known = 0
     for finding in findings:
@@ -64,8 +67,7 @@ def judge(file: Path, findings: Iterable[Finding], checked: Collection[str], lin
             known += 1
         else:
             new.append(finding)
-    places = {_place(file, path) for path in checked}
-    return Judged(new, known, sum(count for (path, *_), count in left.items() if path in places))
+    return Judged(new, known, 0 if partly else sum(n for (path, *_), n in left.items() if path in places))
 
 
 def write(file: Path, findings: Iterable[Finding], checked: Collection[str], lines: Lines) -> int:

@@ -89,6 +89,11 @@ def test_what_is_gone_is_told_and_dropped(project: Path) -> None:
     model = project / "src" / "model.py"
     model.write_text(MODEL.replace("    print(x)\n", ""), encoding="utf-8")
     assert "1 of its findings are gone" in run(project, "check").stderr
+    (project / "src" / "other.py").write_text(MODEL, encoding="utf-8")
+    run(project, "check", "--write-baseline", "src/other.py")
+    assert "gone" not in run(project, "check", "src/model.py").stderr  # a file alone has fewer findings
+    assert "1 of its findings are gone" in run(project, "check").stderr
+    (project / "src" / "other.py").unlink()
     assert run(project, "check", "--write-baseline").stdout.startswith("Wrote 1 finding ")
     assert "gone" not in run(project, "check").stderr
 
