@@ -297,7 +297,7 @@ class Analyser:
             message = message.replace(RAISES, "the graph captures it, and the CPU waits for the device when it runs")
         if not effects:
             return None
-        severity = report.severity if report.severity is not None else _severity(effects, context, event)
+        severity = report.severity if report.severity is not None else _severity(effects, context, event, rule)
         fix = None
         # a wait where nothing is hot is left as it is written
         if report.fix is not None and not (severity is Severity.NOTE and effects == ("sync",)):
@@ -465,7 +465,7 @@ def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect
     return replace(span, line=owner.lineno, column=span_of(module, owner).column) if owner.lineno < span.line else span
 
 
-def _severity(effects: Sequence[Effect], context: SiteContext, event: Event) -> Severity:
+def _severity(effects: Sequence[Effect], context: SiteContext, event: Event, rule: Rule) -> Severity:
     standing, site = context.standing, event.site
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
@@ -477,7 +477,8 @@ def _severity(effects: Sequence[Effect], context: SiteContext, event: Event) -> 
         return Severity.NOTE  # the queue is empty there anyway
     if "waited" in site.gates and _tells(event.statement):
         return Severity.NOTE  # `if torch.isinf(loss): warnings.warn(f"{loss.item()}")`
-    return Severity.NOTE if standing.rarely or PERIODIC & site.gates else Severity.WARNING
+    rarely = standing.rarely and not rule.in_setup
+    return Severity.NOTE if rarely or PERIODIC & site.gates else Severity.WARNING
 
 
 def _tells(statement: ast.stmt) -> bool:

@@ -115,5 +115,19 @@ def is_cached(info: FunctionInfo) -> bool:
     return _wrapped_by(info, "lru_cache", "cache")
 
 
+def is_kept(info: FunctionInfo) -> bool:
+    """Whether an object puts a cache in place of its method: `self.pattern = lru_cache(100)(self.pattern)`."""
+    if info.cls is None or "cache(" not in info.module.text:
+        return False
+    for writer in info.cls.stores.get(info.name, ()):
+        for node in walk(writer.node):
+            match node:
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Call(func=func)) if name == info.name:
+                    called = func.func if isinstance(func, ast.Call) else func
+                    if getattr(called, "attr", getattr(called, "id", "")) in ("lru_cache", "cache"):
+                        return True
+    return False
+
+
 def _wrapped_by(info: FunctionInfo, *names: str) -> bool:
     return any(decorator.rpartition(".")[2] in names for decorator in info.decorators)

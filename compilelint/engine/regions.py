@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import SETUP, draws, feeds_loader, is_test, runs_once, runs_seldom
+from compilelint.engine.aside import SETUP, draws, feeds_loader, is_test
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import PERIODIC, RARE, Site
+from compilelint.engine.events import RARE, Site
+from compilelint.engine.rarity import Rarity
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, External, Function, Instance, Map, Seq, Tensor, walk
 from compilelint.finding import Region, RegionKind
@@ -53,7 +54,7 @@ class Regions:
         steps.mark(summaries)
         hooks = {hook.info for hook in (*(hook for _, hook in engine.hooks), *engine.backward_hooks)}
         self._setup = _setup_only(summaries, engine.references, hooks)
-        self._rare = _rarely_called(summaries)
+        self._rarity = Rarity(engine, summaries)
         forwards = self._forward_roots(summaries)
         parted = (root.partition(":") for root in roots)
         named = {f"{engine.project.own_name(module)}:{name}" for module, _, name in parted}
@@ -80,12 +81,9 @@ class Regions:
             self._at(summary, site),
             self.looped.get(summary, ""),
             summary in self.fullgraph,
-            summary.info in self._rare and (not site.in_step or self._runs_once(summary)),
+            self._rarity.at(summary.info, site),
             self._aside(summary) is not None,
         )
-
-    def _runs_once(self, summary: Summary) -> bool:
-        return summary.info is not None and runs_once(summary.info)
 
     def _at(self, summary: Summary, site: Site) -> Region:
         """Inside a step loop a site is hot, beside one it is not."""
@@ -267,29 +265,6 @@ def _holds_tensor(value: object) -> bool:
         (isinstance(v, Tensor) and v.kind != "numpy") or (isinstance(v, Instance) and v.isa("torch.nn.Module", BATCH))
         for v in walk(value)  # type: ignore[arg-type]
     )
-
-
-def _rarely_called(summaries: list[Summary]) -> set[FunctionInfo | None]:
-    """Functions that run seldom, and those all of whose known calls are gated to every N-th step, or come from such,
-    outside their step loops."""
-    calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
-    for summary in summaries:
-        for edge in summary.edges:
-            if edge.callee.info is not None and edge.callee.info is not summary.info:
-                inside = edge.site.in_step and not (summary.info is not None and runs_once(summary.info))
-                caller = None if inside else summary.info
-                calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
-    rare: set[FunctionInfo | None] = {
-        info for info in {s.info for s in summaries} if info is not None and runs_seldom(info)
-    }
-    changed = True
-    while changed:
-        changed = False
-        for callee, found in calls.items():
-            if callee not in rare and all(gated or caller in rare for caller, gated in found):
-                rare.add(callee)
-                changed = True
-    return rare
 
 
 def _setup_only(

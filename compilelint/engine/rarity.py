@@ -1,0 +1,107 @@
+"""Which functions run seldom: by what they are, what they are given, and who calls them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+
+from compilelint.engine.aside import is_cached, is_kept, runs_once, runs_seldom
+from compilelint.engine.engine import Engine
+from compilelint.engine.events import PERIODIC, Loop, Site
+from compilelint.engine.summary import Summary
+from compilelint.engine.values import External, Instance, Tensor, Unknown, Value, walk
+from compilelint.source.module import FunctionInfo
+from compilelint.source.walk import walk as nodes
+
+MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
+WHOLE = (
+    "<loader>",
+    *MAKES_LOADER,
+    "torch.utils.data.Dataset",
+    "datasets.Dataset",
+    "datasets.DatasetDict",
+    "pandas.DataFrame",
+)
+
+
+class Rarity:
+    """The functions that run seldom: `whole` are those that work on a whole data set."""
+
+    def __init__(self, engine: Engine, summaries: list[Summary]) -> None:
+        contexts: dict[FunctionInfo, list[Summary]] = {}
+        for summary in summaries:
+            if summary.info is not None:
+                contexts.setdefault(summary.info, []).append(summary)
+        self.whole: set[FunctionInfo | None] = {i for i, of in contexts.items() if _takes_whole(engine, i, of)}
+        self.rare: set[FunctionInfo | None] = {i for i, of in contexts.items() if _is_rare(engine, i, of)} | self.whole
+        self._spread(summaries)
+
+    def _spread(self, summaries: list[Summary]) -> None:
+        """And those all of whose known calls are gated to every N-th step, or come from such, outside their steps."""
+        calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
+        for summary in summaries:
+            for edge in summary.edges:
+                if edge.callee.info is not None and edge.callee.info is not summary.info:
+                    caller = None if self.repeats(summary.info, edge.site) else summary.info
+                    calls.setdefault(edge.callee.info, []).append((caller, bool(PERIODIC & edge.site.gates)))
+        changed = True
+        while changed:
+            changed = False
+            for callee, found in calls.items():
+                if callee not in self.rare and all(gated or caller in self.rare for caller, gated in found):
+                    self.rare.add(callee)
+                    changed = True
+
+    def at(self, info: FunctionInfo | None, site: Site) -> bool:
+        """Whether a site of a function runs seldom."""
+        return info in self.rare and not self.repeats(info, site)
+
+    def repeats(self, info: FunctionInfo | None, site: Site) -> bool:
+        """Whether a site runs at each step even of a function that runs seldom."""
+        if info is not None and runs_once(info):
+            return False
+        return site.in_step or (info in self.whole and any(map(_may_step, site.loops)))
+
+
+def _may_step(loop: Loop) -> bool:
+    """Whether a loop may run over what loads a data set, as far as is known."""
+    return loop.kind == "while" or isinstance(loop.iterated, Unknown | Instance)
+
+
+def _is_rare(engine: Engine, info: FunctionInfo, contexts: Iterable[Summary]) -> bool:
+    if runs_seldom(info) or _ends_pass(engine, info) or _makes_module(engine, info):
+        return True
+    return (is_cached(info) or is_kept(info)) and not any(isinstance(v, Tensor) for v in _given(contexts))
+
+
+def _takes_whole(engine: Engine, info: FunctionInfo, contexts: Collection[Summary]) -> bool:
+    """Whether a function is given a data set, or what loads one, runs over it, or makes a loader: a pass is all it is
+    for."""
+    if any(isinstance(v, Instance) and v.isa(*WHOLE) for v in _given(contexts)):
+        return True
+    return any(loop.loads for summary in contexts for loop in summary.loops) or _makes_loader(engine, info)
+
+
+def _given(contexts: Iterable[Summary]) -> Iterator[Value]:
+    return (v for summary in contexts for value in summary.arguments.values() for v in walk(value))
+
+
+def _ends_pass(engine: Engine, info: FunctionInfo) -> bool:
+    """Whether a function is a metric's last word on all that its `update` was given."""
+    if info.cls is None or info.name not in ("compute", "compute_key_value"):
+        return False
+    return engine.method(info.cls, "update") is not None
+
+
+def _makes_module(engine: Engine, info: FunctionInfo) -> bool:
+    """Whether a function is another way to build a module: a class method of one."""
+    return info.cls is not None and "classmethod" in info.decorators and "torch.nn.Module" in engine.bases(info.cls)
+
+
+def _makes_loader(engine: Engine, info: FunctionInfo) -> bool:
+    """Whether a function calls DataLoader."""
+    if "DataLoader" not in info.module.text:
+        return False
+    scope = engine.scope(info.module)
+    called = (scope.static(node.func) for node in nodes(info.node) if isinstance(node, ast.Call))
+    return any(isinstance(value, External) and value.name in MAKES_LOADER for value in called)
