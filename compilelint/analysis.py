@@ -36,6 +36,7 @@ from compilelint.finding import (
 )
 from compilelint.garbage import uncollected
 from compilelint.givenup import without_given_up
+from compilelint.hostside import HostSide
 from compilelint.models import tables
 from compilelint.outcome import Reads
 from compilelint.resumed import without_resumed
@@ -114,6 +115,7 @@ class Analyser:
         self._files: dict[Module, CstFile] = {}
         self._by_path: dict[str, Module] = {}
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
+        self._host = HostSide(self.engine)
         self._called: dict[FunctionInfo, dict[Summary, None]] = {}
         self._allowance = Allowance()
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
@@ -288,7 +290,7 @@ class Analyser:
         site, region = event.site, context.region
         gb_types = tuple(report.gb_types if report.gb_types is not None else rule.gb_types)
         effects = self._effects(report.effects if report.effects is not None else rule.effects, context, site, rule)
-        no_device = region.kind in ("library", "step") and context.is_passed_from_host()
+        no_device = region.kind in ("library", "step") and self._host.keeps(report.because)
         if no_device or "elsewhere" in site.gates:
             effects = tuple(effect for effect in effects if effect == "graph-break")
         message = report.message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from compilelint.engine.events import Event, Site
 from compilelint.engine.regions import Standing
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import UNKNOWN, Value, on_device, tensor_of
+from compilelint.engine.values import UNKNOWN, Value
 from compilelint.finding import Region
 from compilelint.source.spans import source_of
 
@@ -70,15 +70,6 @@ class SiteContext(FrameContext):
     @property
     def python(self) -> tuple[int, int]:
         return self._analyser.settings.python
-
-    def is_passed_from_host(self) -> bool:
-        """Whether the event is about a parameter for which all calls that were seen pass host tensors."""
-        if not self._summary.generic:
-            return False
-        names = {n.id for n in ast.walk(self._event.node) if isinstance(n, ast.Name)}
-        open_ = [name for name in names if on_device(self._summary.arguments.get(name, UNKNOWN))]
-        passed = [self.passed(name) for name in open_]
-        return any(values and not any(map(on_device, values)) and all(map(tensor_of, values)) for values in passed)
 
     @property
     def compiled(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-WHOLE_BYTES = 300_000  # a project up to this size is one part: a second process would cost more than it saves
+WHOLE_BYTES = 1_500_000  # a project up to this size is one part: all its calls are seen, and nothing is read twice
 LEAST_BYTES = 400_000  # what parts have in common is read for each of them: smaller ones cost more
 MOST_BYTES = 1_200_000
 LARGE = 16_000_000  # bytes of a tree whose parts are twice as large: they have more in common

@@ -40,6 +40,7 @@ from compilelint.sdk import (
     Rule,
     Severity,
     flag,
+    is_fallback,
     is_non_blocking,
     is_reported,
     on_device,
@@ -82,6 +83,9 @@ def numpy(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Call, "Tensor.to", "Tensor.type_as")
 def to(event: Call, ctx: Context) -> Iterator[Report]:
-    """`.to("cpu")`, `.to(host)`: the result is known to be in host memory."""
-    if on_host(event.result) and not is_non_blocking(event):
+    """`.to("cpu")`, `.to(host)`: the result is known to be in host memory.
+
+    A device that is that of another tensor, or the default of a parameter, says where the tensor is already.
+    """
+    if on_host(event.result) and not is_non_blocking(event) and not is_fallback(event.argument(0, "device")):
         yield from copied(event, ctx)

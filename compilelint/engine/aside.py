@@ -23,7 +23,7 @@ EPOCH = re.compile(
 # what loads, exports, logs, prints, tries out, or makes one model of another
 ONCE = re.compile(
     r"_*(export|dump|print|serialize|deserialize|summarize|debug|benchmark|profile|lr_find|probe|warm_?up)(_\w+)?|init_hook"
-    r"|from_(config|dict|file|path)|_*find_\w*(batch_size|lr)"
+    r"|from_(config|dict|file|path)|_*(get|to)_config(_dict)?|to_(dict|json|yaml)|_*find_\w*(batch_size|lr)"
     r"|_*load_\w*(model|module|weights|params|parameters|config|file|image)"
     r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
     r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?)"
@@ -36,8 +36,8 @@ APART = re.compile(
     r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner)"
 )
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
-# calls that read or write files, or make tables of what they get
-FILES = frozenset("open savez imwrite imsave to_csv to_json to_parquet DataFrame dump".split())
+# calls that read or write files, or make tables or pictures of what they get
+FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json to_parquet DataFrame dump".split())
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 # the parts of the nn.Module protocol that run when a model is built, loaded or shown

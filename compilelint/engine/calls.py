@@ -12,6 +12,7 @@ from compilelint.engine.summary import Entry, Summary
 from compilelint.engine.usage import OF_TENSORS, READS, shows_tensor, takes_tensor
 from compilelint.engine.values import (
     BATCH,
+    DEFAULT,
     ITERATED,
     LOADER,
     NEVER,
@@ -65,6 +66,12 @@ def _writers(base: ClassInfo | str, name: str) -> Sequence[FunctionInfo]:
 def _made_of_tensor(value: Value) -> bool:
     """Whether a value nobody knows is what an unknown function made of a tensor: no table, no text."""
     return value.origin is not None and value.origin.why == MADE_OF
+
+
+def _is_tokenizer(arguments: Arguments) -> bool:
+    """Whether a call is one of Hugging Face's tokenizers or processors, which make tensors on the host."""
+    asked = arguments.kwargs.get("return_tensors")
+    return isinstance(asked, Const) and asked.value == "pt" and "device" not in arguments.kwargs
 
 
 class Arguments:
@@ -130,9 +137,18 @@ class Calls(Frame):
                 arguments.args[0] = self.proved(first, node, "is an operation of tensors alone")
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
+        if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
+            self._note_unresolved(func.attr, arguments)
         if isinstance(callee, External) and callee.name == "setattr" and len(arguments.args) == 3:
             self._setattr(node, arguments)
-        return self.call(callee, arguments, node)
+        result = self.call(callee, arguments, node)
+        if isinstance(result, Unknown) and result is not NEVER and _is_tokenizer(arguments):
+            return Instance(None, BATCH, origin=self.origin(node, "is tokenized"))
+        return result
+
+    def _note_unresolved(self, method: str, arguments: Arguments) -> None:
+        if not self.silent and any(isinstance(v, Tensor) for v in (*arguments.args, *arguments.kwargs.values())):
+            self.summary.unresolved.append((method, arguments.args, arguments.kwargs))
 
     def _tell_requires_grad(self, func: ast.Attribute, arguments: Arguments, node: ast.Call) -> None:
         """`x.requires_grad_()`: of a tensor or a module, which comes to the same; a parameter may need it already."""
@@ -304,8 +320,11 @@ class Calls(Frame):
 
     def _default_value(self, info: FunctionInfo, node: ast.expr) -> Value:
         if isinstance(node, ast.Constant):
-            return Const(node.value)
-        return self.engine.evaluate(node, info.module)
+            return Const(node.value, origin=Origin(str(info.module.path), node, DEFAULT))
+        value = self.engine.evaluate(node, info.module)
+        if isinstance(value, Instance) and value.external == "torch.device":
+            return replace(value, origin=Origin(str(info.module.path), node, DEFAULT))
+        return value
 
     def instantiate(self, info: ClassInfo, arguments: Arguments, node: ast.AST) -> Value:
         """`Class(…)`: run `__init__` for its effects, give an instance."""

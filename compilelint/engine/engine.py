@@ -742,6 +742,7 @@ class Engine:
         for summary in self.summaries():
             summary.edges.clear()
             summary.events.clear()
+            summary.unresolved.clear()
         for frame in self.enclosing:
             vars(frame).clear()
         vars(self).clear()

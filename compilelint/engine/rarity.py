@@ -33,7 +33,7 @@ class Rarity:
             if summary.info is not None:
                 contexts.setdefault(summary.info, []).append(summary)
         self.whole: set[FunctionInfo | None] = {i for i, of in contexts.items() if _takes_whole(engine, i, of)}
-        self.rare: set[FunctionInfo | None] = {i for i, of in contexts.items() if _is_rare(engine, i, of)} | self.whole
+        self.rare = self.whole | {i for i, of in contexts.items() if _is_rare(engine, i, of)}
         self._spread(summaries)
 
     def _spread(self, summaries: list[Summary]) -> None:

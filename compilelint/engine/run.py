@@ -133,6 +133,8 @@ class Run(Expressions):
         self.env = self.merged(ends[0], ends[1])
         # where one side left the block, what its test said holds for the rest of it
         self.gates = left[1] if ends[0] is None and ends[1] is not None else left[0] if ends[1] is None else gates
+        if ends[0] is None and self._left_once_done(node):
+            self.gates = self.gates | {"once"}
         if self.env is None:
             self.last_env = before
 
@@ -140,11 +142,45 @@ class Run(Expressions):
         """`if self.table is None: self.table = …`, which no argument decides: what stands in it runs once."""
         match node.test:
             case ast.Compare(left=ast.Attribute() as target, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-                path = self.dotted(target)
-                filled = [s for s in node.body if isinstance(s, ast.Assign) and self.dotted(s.targets[0]) == path]
-                names = {n.id for s in filled for n in ast.walk(s.value) if isinstance(n, ast.Name)}
-                return bool(filled) and not names & (self.summary.arguments.keys() - {self.me})
+                return self._fills(self.dotted(target), node.body)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as flag):
+                return self._fills(self.dotted(flag), node.body, with_true=True)
+            case ast.UnaryOp(
+                op=ast.Not(),
+                operand=ast.Call(
+                    func=ast.Name(id="hasattr"), args=[ast.Name(id=owner), ast.Constant(value=str(name))], keywords=[]
+                ),
+            ):
+                return self._fills(f"{owner}.{name}", node.body)
         return False
+
+    def _left_once_done(self, node: ast.If) -> bool:
+        """`if self.ready: return`, where what follows sets it: that runs once."""
+        info = self.summary.info
+        if (
+            info is None
+            or not isinstance(node.body[-1], ast.Return)
+            or node.orelse
+            or not isinstance(info.node.body, list)
+        ):
+            return False
+        rest = [s for s in info.node.body if s.lineno > node.lineno]
+        match node.test:
+            case ast.Attribute():
+                return self._fills(self.dotted(node.test), rest, with_true=True)
+            case ast.Compare(left=ast.Attribute() as target, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                return self._fills(self.dotted(target), rest)
+        return False
+
+    def _fills(self, path: str | None, body: list[ast.stmt], with_true: bool = False) -> bool:
+        """Whether statements assign to an attribute what no argument decides; `with_true`: the constant True."""
+        filled = [s.value for s in body if isinstance(s, ast.Assign) and self.dotted(s.targets[0]) == path]
+        if path is None or not filled:
+            return False
+        if with_true:
+            return any(isinstance(value, ast.Constant) and value.value is True for value in filled)
+        names = {n.id for value in filled for n in ast.walk(value) if isinstance(n, ast.Name)}
+        return not names & (self.summary.arguments.keys() - {self.me})
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, enter: Callable[[], None]) -> None:
         """Interpret a loop's body until nothing changes; only the events of the last pass are kept."""

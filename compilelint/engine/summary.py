@@ -43,6 +43,8 @@ class Summary:
     self_writes: dict[str, Value] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    # methods of objects that nobody knows: the name, and what is passed where tensors are among it
+    unresolved: list[tuple[str, list[Value], dict[str, Value]]] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     body: Rounds = field(default_factory=Rounds)  # what happens outside the loops
     values: dict[ast.AST, Value] | None = None  # every expression's value, kept only when explaining or fixing

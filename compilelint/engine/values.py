@@ -219,6 +219,8 @@ BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or c
 
 DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random numbers: Dynamo makes them inputs
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
+DEFAULT = "is the default"  # why of the origin of a parameter's default that a call leaves as it is
+DEVICE_OF = "is the device of a tensor"  # why of the origin of such a device
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
 NONE = Const(None)
@@ -243,6 +245,11 @@ def without_none(value: Value) -> Value:
 def declared(value: Value) -> Value:
     """The value as one of which some options may never come."""
     return Union(value.options, True, origin=value.origin) if isinstance(value, Union) else value
+
+
+def is_fallback(device: Value | None) -> bool:
+    """Whether a device is that of another tensor, or the default of a parameter: where things are already, mostly."""
+    return device is not None and device.origin is not None and device.origin.why in (DEFAULT, DEVICE_OF)
 
 
 def is_drawn(value: Value) -> bool:

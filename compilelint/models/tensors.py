@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.values import (
+    DEVICE_OF,
     NONE,
     OUTPUT,
     UNKNOWN,
@@ -121,7 +122,8 @@ def _attribute(run: Calls, tensor: Tensor, name: str, node: ast.AST) -> Value:
             return Scalar("int", Flow.SYMBOLIC)
         case "device":
             kind = {Device.CPU: Const("cpu"), Device.DEVICE: Const("cuda")}.get(tensor.device)
-            return Instance(None, "torch.device", attrs={"type": kind} if kind is not None else {"of": tensor})
+            attrs = {"type": kind} if kind is not None else {"of": tensor}
+            return Instance(None, "torch.device", attrs=attrs, origin=run.origin(node, DEVICE_OF, tensor))
         case "dtype":
             return Instance(None, "torch.dtype", attrs={"kind": Const(tensor.dtype)})
         case "T" | "mT" | "H" | "mH" | "data" | "real" | "imag":

@@ -1,0 +1,177 @@
+"""Functions that run seldom: what is known of how often, by what they are given and what they keep."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from compilelint import api
+from compilelint.config import Settings
+
+HEAD = """\
+import functools
+import datasets
+import pandas as pd
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+"""
+
+
+def severities(text: str, *codes: str) -> list[str]:
+    source = (HEAD + textwrap.dedent(text)).encode()
+    found = api.check_source(source, "m.py", Settings(select=codes or ("CL201",))).findings
+    return [finding.severity.value for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("given", "severity"),
+    [
+        ("loader: DataLoader", "note"),
+        ("rows: Dataset", "note"),
+        ("rows: datasets.Dataset", "note"),
+        ("table: pd.DataFrame | None", "note"),
+        ("batch: dict[str, torch.Tensor]", "warning"),
+    ],
+)
+def test_what_is_given_a_whole_data_set(given: str, severity: str) -> None:
+    assert severities(f"""
+        def evaluate(model: nn.Module, {given}, scores: torch.Tensor):
+            return scores.mean().item()
+        """) == [severity]
+
+
+def test_steps_over_a_data_set_are_hot() -> None:
+    """A loop over it, or over what nobody knows: what it calls runs at each step."""
+    assert severities("""
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        def evaluate(model, loader: DataLoader):
+            return [score(model(batch.cuda())) for batch in loader]
+        """) == ["warning"]
+    assert severities("""
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        def evaluate(model, rows: Dataset, progress):
+            for batch in progress(rows):
+                score(model(batch))
+        """) == ["warning"]
+    assert severities("""
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        def evaluate(model, rows: Dataset):
+            return score(model(rows))
+        """) == ["note"]
+
+
+def test_what_makes_a_loader_runs_once_a_pass() -> None:
+    text = """
+        def embed(model: nn.Module, rows, means: torch.Tensor):
+            loader = {loader}
+            return means.max().item()
+        """
+    assert severities(text.format(loader="DataLoader(rows, batch_size=8)")) == ["note"]
+    assert severities(text.format(loader="list(rows)")) == ["warning"]
+
+
+def test_a_loader_is_told_all_the_same() -> None:
+    assert severities(
+        """
+        def embed(model: nn.Module, rows: Dataset):
+            for batch in DataLoader(rows):
+                model(batch.cuda())
+        """,
+        "CL403",
+    ) == ["warning"]
+
+
+@pytest.mark.parametrize(("last", "severity"), [("compute", "note"), ("compute_loss", "warning")])
+def test_a_metrics_last_word(last: str, severity: str) -> None:
+    assert severities(f"""
+        class Accuracy:
+            def update(self, x: torch.Tensor):
+                self.total = x.sum()
+
+            def {last}(self, weight: torch.Tensor):
+                return weight.sum().item()
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "given", "severity"),
+    [
+        ("@functools.lru_cache(2)", "size: int", "note"),
+        ("@functools.lru_cache(2)", "size: int, x: torch.Tensor", "warning"),
+        ("", "size: int, device: torch.device", "warning"),
+    ],
+)
+def test_what_is_cached(decorator: str, given: str, severity: str) -> None:
+    assert severities(
+        f"""
+        {decorator}
+        def window({given}, device=None):
+            return torch.ones(size, device="cuda").sum().item()
+        """
+        if "device" not in given
+        else f"""
+        def window({given}):
+            return torch.ones(size, device=device).sum().item()
+        """
+    ) == [severity]
+
+
+def test_a_cache_in_place_of_a_method() -> None:
+    text = """
+        class Pattern:
+            def __init__(self):
+                {init}
+
+            def mask(self, steps: int, device):
+                return torch.ones(steps, device="cuda").sum().item()
+
+            def apply(self, x: torch.Tensor):
+                return x * self.mask(len(x), x.device)
+        """
+    assert severities(text.format(init="self.mask = functools.lru_cache(100)(self.mask)")) == ["note"]
+    assert severities(text.format(init="self.masks = functools.lru_cache(100)(self.other)")) == ["warning"]
+
+
+def test_another_way_to_build_a_module() -> None:
+    text = """
+        class Table({base}):
+            @classmethod
+            def of_rows(cls, rows: torch.Tensor):
+                return cls(rows.max().item())
+        """
+    assert severities(text.format(base="nn.Module")) == ["note"]
+    assert severities(text.format(base="dict")) == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("if self.ready:\n            return\n        n = x.sum().item()\n        self.ready = True", "note"),
+        ("if self.ready:\n            return\n        n = x.sum().item()\n        self.ready = n > 3", "warning"),
+        ("if self.ready:\n            n = 1\n        n = x.sum().item()\n        self.ready = True", "warning"),
+        ("if not self.ready:\n            n = x.sum().item()\n            self.ready = True", "note"),
+        ("if not self.ready:\n            n = x.sum().item()\n            self.ready = n > 3", "warning"),
+        ("if self.n is not None:\n            return\n        m = x.sum().item()\n        self.n = 3", "note"),
+        ("if self.n is not None:\n            return\n        m = x.sum().item()\n        self.n = x", "warning"),
+        ("if not hasattr(self, 'n'):\n            m = x.sum().item()\n            self.n = 3", "note"),
+        ("if not hasattr(x, 'n'):\n            m = x.sum().item()\n            self.n = 3", "warning"),
+    ],
+)
+def test_what_is_done_once(body: str, severity: str) -> None:
+    assert severities(f"""
+class Norm:
+    def __init__(self):
+        self.ready = False
+        self.n = None
+
+    def look(self, x: torch.Tensor):
+        {body}
+""") == [severity]
