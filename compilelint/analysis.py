@@ -139,7 +139,7 @@ class Analyser:
 
     def judge(self, build_fixes: bool = False) -> Analysis:
         """What the rules find in what was interpreted."""
-        self._callers, self._called, self._numbers = None, {}, {}
+        self._callers, self._called, self._numbers, self._host = None, {}, {}, HostSide(self.engine)
         self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names

@@ -46,12 +46,14 @@ from compilelint.sdk import (
     Instance,
     Report,
     Rule,
+    Severity,
     Value,
     copied_from,
     copy_once,
     flag,
     is_made_here,
     is_non_blocking,
+    is_tokenized,
     moves_to_device,
     on_device,
     on_host,
@@ -83,7 +85,9 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if known else copy_once(event, ctx)
     message = f"`{ctx.source(call)}` copies from host memory: the CPU waits until the device has it"
     hint = "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
-    yield Report(call, message, because=value, hint=hint, fix=fix)
+    # a text that is made into tensors outside of any loop is one request
+    once = Severity.NOTE if is_tokenized(value) and not event.site.loops else None
+    yield Report(call, message, because=value, hint=hint, fix=fix, severity=once)
 
 
 def is_pinned(value: Value) -> bool:

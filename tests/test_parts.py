@@ -12,12 +12,13 @@ SIZE = 60_000
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    monkeypatch.chdir(tmp_path)  # where the cuts fall depends on the names
     made = []
     for folder in range(10):
-        (tmp_path / f"p{folder}").mkdir()
+        Path(f"p{folder}").mkdir()
         for number in range(20):
-            made.append(tmp_path / f"p{folder}" / f"m{number:02}.py")
+            made.append(Path(f"p{folder}") / f"m{number:02}.py")
             made[-1].write_text("x" * SIZE, encoding="utf-8")
     return made
 

@@ -78,6 +78,27 @@ def test_what_makes_a_loader_runs_once_a_pass() -> None:
     assert severities(text.format(loader="list(rows)")) == ["warning"]
 
 
+@pytest.mark.parametrize(("loop", "severity"), [("tqdm(batches)", "note"), ("batches", "warning")])
+def test_a_progress_bar_shows_a_whole_pass(loop: str, severity: str) -> None:
+    assert severities(f"""
+        from tqdm.auto import tqdm
+
+        def encode(model: nn.Module, batches, order: torch.Tensor):
+            rows = [model(batch) for batch in {loop}]
+            return rows, order.max().item()
+        """) == [severity]
+
+
+def test_a_text_outside_of_loops_is_one_request() -> None:
+    text = """
+        def answer(model, tokenizer, texts, device):
+            {loop}
+                model(tokenizer(texts, return_tensors="pt").to(device))
+        """
+    assert severities(text.format(loop="if texts:"), "CL402") == ["note"]
+    assert severities(text.format(loop="for text in texts:"), "CL402") == ["warning"]
+
+
 def test_a_loader_is_told_all_the_same() -> None:
     assert severities(
         """
@@ -162,6 +183,13 @@ def test_another_way_to_build_a_module() -> None:
         ("if self.n is not None:\n            return\n        m = x.sum().item()\n        self.n = 3", "note"),
         ("if self.n is not None:\n            return\n        m = x.sum().item()\n        self.n = x", "warning"),
         ("if not hasattr(self, 'n'):\n            m = x.sum().item()\n            self.n = 3", "note"),
+        ("if not hasattr(self, 'n'):\n            m = x.sum().item()", "note"),  # __init__ sets it
+        ("if not hasattr(self, 'other'):\n            m = x.sum().item()", "warning"),
+        ("if torch.isnan(x).any():\n            m = x.sum().item()", "note"),
+        ("if x.isnan().any() or x.isinf().any():\n            m = x.sum().item()", "note"),
+        ("if x.isnan().all():\n            m = x.sum().item()", "warning"),
+        ("if torch.isfinite(x).any():\n            m = x.sum().item()", "warning"),
+        ("if torch.isnan(x).any():\n            pass\n        else:\n            m = x.sum().item()", "warning"),
         ("if not hasattr(x, 'n'):\n            m = x.sum().item()\n            self.n = 3", "warning"),
     ],
 )

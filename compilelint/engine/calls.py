@@ -17,6 +17,7 @@ from compilelint.engine.values import (
     LOADER,
     NEVER,
     OUTPUT,
+    TOKENIZED,
     UNKNOWN,
     Class,
     Compiled,
@@ -143,7 +144,7 @@ class Calls(Frame):
             self._setattr(node, arguments)
         result = self.call(callee, arguments, node)
         if isinstance(result, Unknown) and result is not NEVER and _is_tokenizer(arguments):
-            return Instance(None, BATCH, origin=self.origin(node, "is tokenized"))
+            return Instance(None, BATCH, origin=self.origin(node, TOKENIZED))
         return result
 
     def _note_unresolved(self, method: str, arguments: Arguments) -> None:

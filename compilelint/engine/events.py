@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from compilelint.engine.values import UNKNOWN, Value
 
-PERIODIC = frozenset(("every-n", "once"))
+PERIODIC = frozenset(("every-n", "once", "nonfinite"))
 RARE = PERIODIC | {"main"}
 
 
@@ -52,7 +52,8 @@ class Site:
     """The surroundings of an event within its function.
 
     `loops` outermost first. `gates` are conditions that hold here: "not-compiling", "compiling", "not-tracing",
-    "every-n" (under `step % n == 0` and the like), "once" (runs the first time only), "waited" (behind a branch that
+    "every-n" (under `step % n == 0` and the like), "once" (runs the first time only), "nonfinite" (where a tensor has
+    NaN or infinity in it), "waited" (behind a branch that
     read the device), "eval", "training", "handler" (an except block), "raises" (the block ends in raise), "half" (only
     for half precision), "main" (`__name__ == "__main__"`), "elsewhere" (on an accelerator that is no CUDA device).
     `protected`: inside try or with, where Dynamo can't resume after a break.

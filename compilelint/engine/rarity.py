@@ -13,6 +13,7 @@ from compilelint.engine.values import External, Instance, Tensor, Unknown, Value
 from compilelint.source.module import FunctionInfo
 from compilelint.source.walk import walk as nodes
 
+PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm.autonotebook.tqdm".split())
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
     "<loader>",
@@ -75,11 +76,13 @@ def _is_rare(engine: Engine, info: FunctionInfo, contexts: Iterable[Summary]) ->
 
 
 def _takes_whole(engine: Engine, info: FunctionInfo, contexts: Collection[Summary]) -> bool:
-    """Whether a function is given a data set, or what loads one, runs over it, or makes a loader: a pass is all it is
-    for."""
+    """Whether a function is given a data set, or what loads one, runs over it, makes a loader, or shows a progress bar:
+    a pass is all it is for."""
     if any(isinstance(v, Instance) and v.isa(*WHOLE) for v in _given(contexts)):
         return True
-    return any(loop.loads for summary in contexts for loop in summary.loops) or _makes_loader(engine, info)
+    if any(loop.loads for summary in contexts for loop in summary.loops):
+        return True
+    return _calls(engine, info, "DataLoader", MAKES_LOADER) or _calls(engine, info, "tqdm", PROGRESS)
 
 
 def _given(contexts: Iterable[Summary]) -> Iterator[Value]:
@@ -98,10 +101,10 @@ def _makes_module(engine: Engine, info: FunctionInfo) -> bool:
     return info.cls is not None and "classmethod" in info.decorators and "torch.nn.Module" in engine.bases(info.cls)
 
 
-def _makes_loader(engine: Engine, info: FunctionInfo) -> bool:
-    """Whether a function calls DataLoader."""
-    if "DataLoader" not in info.module.text:
+def _calls(engine: Engine, info: FunctionInfo, word: str, names: frozenset[str]) -> bool:
+    """Whether a function calls one of `names`, of which each has `word` in it."""
+    if word not in info.module.text:
         return False
     scope = engine.scope(info.module)
     called = (scope.static(node.func) for node in nodes(info.node) if isinstance(node, ast.Call))
-    return any(isinstance(value, External) and value.name in MAKES_LOADER for value in called)
+    return any(isinstance(value, External) and value.name in names for value in called)

@@ -121,7 +121,9 @@ class Run(Expressions):
             # what follows `if n % 8: raise` runs always, or never
             left.append(gates | (self.gates - PERIODIC) if other and isinstance(other[-1], ast.Raise) else self.gates)
             if waits:
-                self.gates = self.gates | {"waited"}
+                self.gates = self.gates | (
+                    {"waited", "nonfinite"} if side and _asks_nonfinite(node.test) else {"waited"}
+                )
             if side and self._fills_once(node):
                 self.gates = self.gates | {"once"}
             if self.reachable and body:
@@ -151,8 +153,13 @@ class Run(Expressions):
                     func=ast.Name(id="hasattr"), args=[ast.Name(id=owner), ast.Constant(value=str(name))], keywords=[]
                 ),
             ):
-                return self._fills(f"{owner}.{name}", node.body)
+                return self._fills(f"{owner}.{name}", node.body) or (owner == self.me and self._sets(name))
         return False
+
+    def _sets(self, name: str) -> bool:
+        """Whether a method of the class at hand sets an attribute."""
+        cls = self.summary.info.cls if self.summary.info is not None else None
+        return cls is not None and name in cls.stores
 
     def _left_once_done(self, node: ast.If) -> bool:
         """`if self.ready: return`, where what follows sets it: that runs once."""
@@ -629,3 +636,17 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
 }
 if hasattr(ast, "TryStar"):  # from Python 3.11 on
     _STATEMENTS[ast.TryStar] = Run._try
+
+
+def _asks_nonfinite(test: ast.expr) -> bool:
+    """`torch.isnan(x).any()`, `isnan(x).any() or isinf(x).any()`: true only when something went wrong."""
+    match test:
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return all(map(_asks_nonfinite, values))
+        case ast.Call(func=ast.Attribute(value=inner, attr="any" | "item")) if isinstance(inner, ast.Call):
+            return _asks_nonfinite(inner)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[inner]) if name in ("any", "bool"):
+            return _asks_nonfinite(inner)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name in ("isnan", "isinf")
+    return False

@@ -220,6 +220,7 @@ BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or c
 DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random numbers: Dynamo makes them inputs
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
 DEFAULT = "is the default"  # why of the origin of a parameter's default that a call leaves as it is
+TOKENIZED = "is tokenized"  # why of the origin of what a tokenizer makes
 DEVICE_OF = "is the device of a tensor"  # why of the origin of such a device
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
@@ -250,6 +251,11 @@ def declared(value: Value) -> Value:
 def is_fallback(device: Value | None) -> bool:
     """Whether a device is that of another tensor, or the default of a parameter: where things are already, mostly."""
     return device is not None and device.origin is not None and device.origin.why in (DEFAULT, DEVICE_OF)
+
+
+def is_tokenized(value: Value) -> bool:
+    """Whether a value is, or comes from, what a tokenizer made of a text."""
+    return value.origin is not None and any(link.why == TOKENIZED for link in value.origin.chain())
 
 
 def is_drawn(value: Value) -> bool:
