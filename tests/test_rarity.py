@@ -78,15 +78,22 @@ def test_what_makes_a_loader_runs_once_a_pass() -> None:
     assert severities(text.format(loader="list(rows)")) == ["warning"]
 
 
-@pytest.mark.parametrize(("loop", "severity"), [("tqdm(batches)", "note"), ("batches", "warning")])
-def test_a_progress_bar_shows_a_whole_pass(loop: str, severity: str) -> None:
+@pytest.mark.parametrize(("batches", "severity"), [("tqdm(range(9))", "note"), ("range(9)", "warning")])
+def test_a_progress_bar_shows_a_whole_pass(batches: str, severity: str) -> None:
+    """What stands beside its loop runs once; what is in it, or called from there, at each step."""
     assert severities(f"""
         from tqdm.auto import tqdm
 
-        def encode(model: nn.Module, batches, order: torch.Tensor):
-            rows = [model(batch) for batch in {loop}]
-            return rows, order.max().item()
-        """) == [severity]
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        def encode(model, rows: torch.Tensor, order: torch.Tensor):
+            scores = []
+            for n in {batches}:
+                scores.append(score(rows[n]))
+                model(rows[n].max().item())
+            return scores, order.max().item()
+        """) == ["warning", "warning", severity]
 
 
 def test_a_text_outside_of_loops_is_one_request() -> None:

@@ -65,7 +65,10 @@ class Rarity:
 
 
 def _may_step(loop: Loop) -> bool:
-    """Whether a loop may run over what loads a data set, as far as is known."""
+    """Whether a loop may run over what loads a data set, as far as is known, or shows how far it got."""
+    match loop.node:
+        case ast.For(iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))) if name in ("tqdm", "trange"):
+            return True
     return loop.kind == "while" or isinstance(loop.iterated, Unknown | Instance)
 
 
