@@ -13,6 +13,19 @@ from compilelint.config import Settings
 
 REGIONS = {
     # -- compiled ----------------------------------------------------------------------------------------------------
+    "coroutines are not traced": """
+        async def send(x):
+            time.time()  # library
+            later(x)
+
+        def later(x):
+            time.time()  # library
+
+        class Remote(nn.Module):
+            def forward(self, x: Tensor):
+                time.time()  # forward
+                return run(send(x))
+        """,
     "decorator": """
         @torch.compile
         def f(x):

@@ -210,3 +210,21 @@ class Norm:
     def look(self, x: torch.Tensor):
         {body}
 """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "severity"),
+    [
+        ("_init_thermostat", "self.mass = x.sum().item()", "note"),
+        ("initialize_queue", "self.mass = x.sum().item()", "note"),
+        ("_init_thermostat", "return x.sum().item()", "warning"),
+        ("init_hidden", "self.mass = x.sum().item()", "warning"),
+        ("thermostat", "self.mass = x.sum().item()", "warning"),
+    ],
+)
+def test_what_prepares_its_object(name: str, body: str, severity: str) -> None:
+    assert severities(f"""
+        class Hook:
+            def {name}(self, x: torch.Tensor):
+                {body}
+        """) == [severity]

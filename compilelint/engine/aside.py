@@ -26,7 +26,7 @@ ONCE = re.compile(
     r"|from_(config|dict|file|path)|_*(get|to)_config(_dict)?|to_(dict|json|yaml)|_*find_\w*(batch_size|lr)"
     r"|_*load_\w*(model|module|weights|params|parameters|config|file|image)"
     r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
-    r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?)"
+    r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?|norms?)"
     r"|\w*(checkpoint|state_dict|pretrained|onnx|dummy|for_conversion|for_export|same_weights|importances?|early_stop"
     r"|calibrat)\w*"
 )

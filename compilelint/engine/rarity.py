@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from compilelint.engine.aside import is_cached, is_kept, runs_once, runs_seldom
@@ -13,6 +14,7 @@ from compilelint.engine.values import External, Instance, Tensor, Unknown, Value
 from compilelint.source.module import FunctionInfo
 from compilelint.source.walk import walk as nodes
 
+INITIALIZE = re.compile(r"_*init(ialize)?_(?!\w*(hidden|state|cache|step|batch|sequence))\w+")
 PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm.autonotebook.tqdm".split())
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
@@ -73,7 +75,7 @@ def _may_step(loop: Loop) -> bool:
 
 
 def _is_rare(engine: Engine, info: FunctionInfo, contexts: Iterable[Summary]) -> bool:
-    if runs_seldom(info) or _ends_pass(engine, info) or _makes_module(engine, info):
+    if runs_seldom(info) or _ends_pass(engine, info) or _makes_module(engine, info) or _sets_up(info):
         return True
     return (is_cached(info) or is_kept(info)) and not any(isinstance(v, Tensor) for v in _given(contexts))
 
@@ -90,6 +92,13 @@ def _takes_whole(engine: Engine, info: FunctionInfo, contexts: Collection[Summar
 
 def _given(contexts: Iterable[Summary]) -> Iterator[Value]:
     return (v for summary in contexts for value in summary.arguments.values() for v in walk(value))
+
+
+def _sets_up(info: FunctionInfo) -> bool:
+    """Whether a method prepares its object: it is called so, and sets attributes. What begins a sequence is hot."""
+    if info.cls is None or INITIALIZE.fullmatch(info.name) is None:
+        return False
+    return any(info in writers for writers in info.cls.stores.values())
 
 
 def _ends_pass(engine: Engine, info: FunctionInfo) -> bool:

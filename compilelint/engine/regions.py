@@ -130,6 +130,8 @@ class Regions:
                     continue
                 if kind == "compiled" and (edge.disabled or "not-compiling" in edge.site.gates):
                     continue
+                if RANK[kind] >= RANK["forward"] and _is_coroutine(callee):
+                    continue
                 if kind == "library" and not self._in_tensor_code(caller, edge.site):
                     continue
                 self.regions[callee] = Region(kind, region.root, f"is called from {caller.name}")
@@ -228,6 +230,11 @@ class Regions:
         scope = self.engine.scope(summary.module)
         made = (scope.static(node.func) for node in ast.walk(summary.info.node) if isinstance(node, ast.Call))
         return not any(isinstance(value, External) and is_optimizer(value.name) for value in made)
+
+
+def _is_coroutine(summary: Summary) -> bool:
+    """Whether a call only makes a coroutine, which runs somewhere else: Dynamo traces none."""
+    return summary.info is not None and isinstance(summary.info.node, ast.AsyncFunctionDef)
 
 
 def takes_tensors(summary: Summary) -> bool:
