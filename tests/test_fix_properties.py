@@ -132,6 +132,7 @@ def test_statements(text: str, data: st.DataObject) -> None:
         change(rewriter)
         edits = rewriter.edits()
         after = apply_edits(text, edits)
+        assert all(part in after for part in file.changed(edits))
         assert same(ast.parse(after), swapped(tree, target, expected)), name
         first = logical_line(text, file.index.line(file.span(target)[0]))
         last = file.index.line(file.span(target)[1])

@@ -11,12 +11,15 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from compilelint.finding import Edit
 from compilelint.fix import layout
-from compilelint.fix.edits import LineIndex
+from compilelint.fix.edits import LineIndex, apply_edits, order
 from compilelint.fix.errors import CannotFix
 from compilelint.fix.folding import width_of
 
@@ -62,6 +65,33 @@ class CstFile:
                 table[child] = node
                 stack.append(child)
         return table
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the lines begin on which a statement of the top level does, and no other ends."""
+        starts, last = [0], 0
+        for statement in self.tree.body:
+            first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
+            if first > last and first > 1:
+                starts.append(self.index.starts[first - 1])
+            last = statement.end_lineno or first
+        return starts
+
+    def changed(self, edits: Sequence[Edit]) -> Iterator[str]:
+        """What becomes of the statements of the top level that edits change, each with what stands below it."""
+        ends = [*self._starts[1:], len(self.text)]
+        parts: list[tuple[int, int, list[Edit]]] = []
+        for edit in sorted(edits, key=order):
+            first, last = (bisect_right(self._starts, offset) - 1 for offset in (edit.start, edit.end))
+            here = [edit]
+            if parts and first <= parts[-1][1]:
+                first, before, others = parts.pop()
+                last, here = max(last, before), [*others, edit]
+            parts.append((first, last, here))
+        for first, last, here in parts:
+            start = self._starts[first]
+            moved = [replace(edit, start=edit.start - start, end=edit.end - start) for edit in here]
+            yield apply_edits(self.text[start : ends[last]], moved)
 
     @cached_property
     def unit(self) -> str:

@@ -17,6 +17,12 @@ from compilelint.source.notebook import script
 NEWLINE = re.compile(r"\r\n|\r|\n")  # what ends a line of Python: not form feeds, not U+2028
 
 
+@lru_cache(maxsize=8)
+def line_index(text: str) -> LineIndex:
+    """The index of a text, remembered: it is asked for at each finding."""
+    return LineIndex(text)
+
+
 class OverlapError(ValueError):
     """Two edits that change the same place."""
 

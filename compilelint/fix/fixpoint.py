@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from compilelint.finding import Applicability, Edit, Finding, FixPlan
-from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, map_back, parses
+from compilelint.fix.edits import Group, LineIndex, apply_edits, choose, line_index, map_back, parses
 
 MAX_ROUNDS = 10
 
@@ -71,8 +71,8 @@ class FixedText:
 
     def original_line(self, line: int) -> int:
         """The line of `before` that a line of `after` was."""
-        starts = LineIndex(self.after).starts
-        return _original(starts[min(line, len(starts)) - 1], self.history, LineIndex(self.before))
+        starts = line_index(self.after).starts
+        return _original(starts[min(line, len(starts)) - 1], self.history, line_index(self.before))
 
 
 @dataclass
@@ -176,7 +176,7 @@ def _round(state: _State, text: str, wanted: Sequence[tuple[Finding, FixPlan]], 
             state.rejected.add(_rejection(finding, plan, text))
         return text
     state.one_by_one = False
-    original = LineIndex(result.before)
+    original = line_index(result.before)
     for group in chosen:
         finding, plan = owners[group.key]
         first, last = (_original(offset, state.result.history, original) for offset in group.hull)
@@ -223,7 +223,7 @@ def _original(offset: int, history: Sequence[tuple[Edit, ...]], index: LineIndex
 
 
 def _key(finding: Finding, text: str, history: Sequence[tuple[Edit, ...]]) -> FixKey:
-    offset = LineIndex(text).starts[finding.span.line - 1] + finding.span.column - 1
+    offset = line_index(text).starts[finding.span.line - 1] + finding.span.column - 1
     for edits in reversed(history):
         offset = map_back(offset, edits)
     return finding.span.path, finding.code, offset

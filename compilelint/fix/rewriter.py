@@ -348,6 +348,8 @@ class Rewriter:
         if not edits:
             return
         try:
+            if all(parses(part) is None for part in self.file.changed(edits)):
+                return  # the rest is as it was
             problem = parses(apply_edits(self.file.text, edits))
         except OverlapError:
             raise CannotFix("the fix changes the same code twice") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import io
 import os
 import sys
@@ -24,6 +25,7 @@ __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "par
 
 MAX_DEPTH = 900  # nesting that ast can still walk in Python
 MAX_INSTALLED = 300  # modules of installed packages that are parsed
+_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # a newer one may read it
 MAX_NAMESPACE = 3  # namespace packages in one another
 
 
@@ -64,9 +66,10 @@ def decode(data: bytes, path: Path) -> str:
             return read(data).text
         except NotebookError as error:
             raise SourceError(str(error)) from None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise SourceError("not readable as text: it begins as UTF-16, which Python does not read; save it as UTF-8")
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        return data.decode(encoding)
+        return data.decode(_encoding(data))
     except (SyntaxError, LookupError) as error:
         raise SourceError(f"not readable as text: {error}") from None
     except UnicodeDecodeError as error:
@@ -74,6 +77,18 @@ def decode(data: bytes, path: Path) -> str:
         raise SourceError(f"not valid {error.encoding}: byte 0x{data[error.start]:02x} on line {line}", line) from None
     except (UnicodeError, ValueError, TypeError) as error:  # of codecs that are no text encodings
         raise SourceError(f"not readable as text: {error}") from None
+
+
+def _encoding(data: bytes) -> str:
+    """What the first lines say; they may be in none. Raises SyntaxError, LookupError."""
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        if data.startswith(codecs.BOM_UTF8):
+            raise SyntaxError("a byte order mark says utf-8, the coding comment another encoding") from None
+        if "missing encoding declaration" in str(error):
+            return "utf-8"  # it is not: to decode it tells where
+        raise
 
 
 def parse(text: str, path: str) -> ast.Module:
@@ -91,12 +106,18 @@ def parse(text: str, path: str) -> ast.Module:
 
 
 def _parse(text: str, path: str, above: int = 0) -> ast.Module:
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise SourceError("syntax error: a NUL character", above + line, column)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text, filename=path)
     except SyntaxError as error:
-        raise SourceError(f"syntax error: {error.msg}", above + (error.lineno or 1), error.offset or 1) from None
+        raise SourceError(
+            f"syntax error in Python {_PYTHON}: {error.msg}", above + (error.lineno or 1), error.offset or 1
+        ) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceError(f"can't be parsed: {type(error).__name__}: {error}") from None
 
