@@ -331,7 +331,7 @@ def test_a_crash_is_told_and_ends_nothing(folder: Path) -> None:
     broken = """
 from pathlib import Path
 from compilelint import session
-from compilelint.__main__ import main
+from compilelint.cli import main
 check = session.Session.check
 def crashing(self, path, texts, settings, **more):
     if path.name == "bad.py":
@@ -423,7 +423,7 @@ def test_without_the_extra(folder: Path) -> None:
     script = folder / "run.py"
     script.write_text(
         "import sys\nsys.modules['pygls'] = None\nsys.modules['lsprotocol'] = None\n"
-        "from compilelint.__main__ import main\nmain()\n",
+        "from compilelint.cli import main\nmain()\n",
         encoding="utf-8",
     )
     import subprocess
