@@ -33,7 +33,7 @@ ONCE = re.compile(
 # files, folders and classes that do nothing else
 APART = re.compile(
     r"_*(\w+_)?(export(er)?|onnx|serialization|checkpoint(s|ing|_utils)?|early_stop(ping)?|debug|benchmark(s|ing)?"
-    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner)"
+    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|testing|cli)"
 )
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
 # calls that read or write files, or make tables or pictures of what they get

@@ -101,6 +101,8 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         out.gates.add("training" if truth else "eval")
     if isinstance(node, ast.Attribute) and (node.attr == "is_cpu" or (node.attr == "is_cuda" and truth)):
         _placed(run, node.value, truth and node.attr == "is_cpu", out)
+    if truth and isinstance(node, ast.Attribute) and node.attr.removeprefix("is_") in ELSEWHERE:
+        out.gates.add("elsewhere")
     value = run.peek(node)
     if truth and isinstance(value, Union):
         out.values[path] = without_none(value)
