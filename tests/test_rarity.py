@@ -228,3 +228,33 @@ def test_what_prepares_its_object(name: str, body: str, severity: str) -> None:
             def {name}(self, x: torch.Tensor):
                 {body}
         """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("given", "test", "severity"),
+    [
+        ("verbose=False", "verbose", "note"),
+        ("debug: bool = False", "self.debug", "note"),
+        ("verbose=False", "self._verbose", "note"),
+        ("verbose=False", "not self.verbose", "warning"),
+        ("verbose=True", "self.verbose", "warning"),
+        ("verbose", "self.verbose", "warning"),
+        ("scaled=False", "self.scaled", "warning"),
+    ],
+)
+def test_a_flag_for_more_output_is_off(given: str, test: str, severity: str) -> None:
+    name = given.partition("=")[0].partition(":")[0]
+    assert severities(
+        f"""
+        class Net(nn.Module):
+            def __init__(self, {given}):
+                super().__init__()
+                self.{name} = self._{name} = {name}
+
+            def forward(self, x: torch.Tensor, {given}):
+                if {test}:
+                    print("scores", x.shape)
+                return x * 2
+        """,
+        "CL110",
+    ) == [severity]

@@ -45,6 +45,7 @@ HALF = {"torch.float16", "torch.half", "torch.bfloat16"}
 
 
 ELSEWHERE = ("mps", "xla", "hpu", "npu", "xpu", "mlu", "musa")  # accelerators that are no CUDA device
+IS_ELSEWHERE = frozenset(f"is_{name}" for name in ELSEWHERE)  # of a tensor
 ASKS_ELSEWHERE = re.compile(r"is_(torch_)?(mps|xla|hpu|npu|xpu|mlu|musa|sdaa|tpu)_available")
 
 
@@ -101,11 +102,27 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         out.gates.add("training" if truth else "eval")
     if isinstance(node, ast.Attribute) and (node.attr == "is_cpu" or (node.attr == "is_cuda" and truth)):
         _placed(run, node.value, truth and node.attr == "is_cpu", out)
-    if truth and isinstance(node, ast.Attribute) and node.attr.removeprefix("is_") in ELSEWHERE:
+    if truth and isinstance(node, ast.Attribute) and node.attr in IS_ELSEWHERE:
         out.gates.add("elsewhere")
+    if truth and _is_off(run, path.rpartition(".")):
+        out.gates.add("verbose")
     value = run.peek(node)
     if truth and isinstance(value, Union):
         out.values[path] = without_none(value)
+
+
+def _is_off(run: Expressions, path: tuple[str, str, str]) -> bool:
+    """Whether a flag asks for more output, and is off by default: a parameter, or an attribute named like one."""
+    owner, _, name = path
+    info = run.summary.info
+    if name.lstrip("_") not in ("verbose", "debug") or info is None:
+        return False
+    if owner and owner == run.me and info.cls is not None:
+        info = run.engine.method(info.cls, "__init__")
+    elif owner:
+        return False
+    default = info.default(name.lstrip("_")) if info is not None else None
+    return isinstance(default, ast.Constant) and not default.value
 
 
 def _placed(run: Expressions, node: ast.expr, on_host: bool, out: Narrowing) -> None:

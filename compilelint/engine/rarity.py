@@ -35,6 +35,7 @@ class Rarity:
         for summary in summaries:
             if summary.info is not None:
                 contexts.setdefault(summary.info, []).append(summary)
+        self._once: set[FunctionInfo | None] = {info for info in contexts if runs_once(info)}
         self.whole: set[FunctionInfo | None] = {i for i, of in contexts.items() if _takes_whole(engine, i, of)}
         self.rare = self.whole | {i for i, of in contexts.items() if _is_rare(engine, i, of)}
         self._spread(summaries)
@@ -61,7 +62,7 @@ class Rarity:
 
     def repeats(self, info: FunctionInfo | None, site: Site) -> bool:
         """Whether a site runs at each step even of a function that runs seldom."""
-        if info is not None and runs_once(info):
+        if info in self._once:
             return False
         return site.in_step or (info in self.whole and any(map(_may_step, site.loops)))
 
