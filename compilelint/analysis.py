@@ -250,12 +250,18 @@ class Analyser:
         build_fixes: bool,
         at: tuple[Summary, Edge] | None = None,
     ) -> Iterable[Finding]:
+        site, idle = None, False
         for event in events:
             if self.engine.overdue(summary):
                 break
-            standing = regions.standing(summary, event.site) if at is None else regions.standing(at[0], at[1].site)
-            context = SiteContext(self, summary, event, standing)
+            if event.site is not site:
+                site = event.site
+                standing = regions.standing(summary, site) if at is None else regions.standing(at[0], at[1].site)
+                idle = standing.region.kind == "cold" and not self.traced(standing.region, site, summary)
             for rule, check in self.dispatch.checks(event):
+                if idle and (standing.aside or not rule.in_setup):
+                    continue  # whatever it claims does not matter there
+                context = SiteContext(self, summary, event, standing)
                 try:
                     for report in check(event, context):
                         finding = self._finding(rule, report, event, context, summary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compilelint.engine.events import Call, Enter, Event
+from compilelint.engine.events import Call, Enter, Event, Load, Store
 from compilelint.sdk import Check, Rule
 
 
@@ -31,7 +31,7 @@ class Dispatch:
         return bool(self._checks(event, target))
 
     def checks(self, event: Event) -> list[tuple[Rule, Check]]:
-        target = event.target if isinstance(event, Call | Enter) else ""
+        target = event.target if isinstance(event, Call | Load | Store | Enter) else ""
         return self._checks(type(event), target)
 
     def _checks(self, event: type[Event], target: str) -> list[tuple[Rule, Check]]:

@@ -399,7 +399,7 @@ C = TypeVar("C", bound=Check)
 
 @dataclass(slots=True, frozen=True)
 class Subscription:
-    """`targets` narrows Call and Enter events: exact names, or a prefix that ends in `*` (`logging.Logger.*`)."""
+    """`targets` narrows events that have one: exact names, or a prefix that ends in `*` (`logging.Logger.*`)."""
 
     event: type[Event]
     targets: tuple[str, ...]
@@ -431,7 +431,7 @@ class Rule:
         return first.rstrip(".")
 
     def on(self, event: type[Event], *targets: str) -> Callable[[C], C]:
-        """Subscribe the decorated generator to an event type, for Call and Enter optionally to certain targets only."""
+        """Subscribe the decorated generator to events of a type, or to those of them with certain targets."""
 
         def subscribe(check: C) -> C:
             self.subscriptions.append(Subscription(event, targets, check))

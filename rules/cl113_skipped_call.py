@@ -39,7 +39,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from compilelint.sdk import Applicability, Call, Context, Fix, Instance, Report, Rule, Store, ask_once, cost, words
+from compilelint.sdk import Applicability, Call, Context, Fix, Report, Rule, Store, ask_once, cost, words
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -123,10 +123,10 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     yield Report(event.node, message, hint=hint, fix=stop_clock(event) or ask_once(event, ctx))
 
 
-@rule.on(Store)
+@rule.on(Store, "types.SimpleNamespace.*")
 def namespace(event: Store, ctx: Context) -> Iterator[Report]:
     """An attribute of an object written in C; Dynamo follows those of Python classes alone."""
-    if ctx.compiled and isinstance(event.object, Instance) and event.object.external == "types.SimpleNamespace":
+    if ctx.compiled:
         message = f"Dynamo can't follow the change of `{ctx.source(event.node)}`: {cost(event, ctx)}"
         yield Report(event.node, message, gb_types=("Unsupported method call",), hint="use a class of your own")
 

@@ -159,9 +159,9 @@ def before_call(event: Call, ctx: Context) -> Fix | None:
     return Fix("require the gradient before the call", Applicability.UNSAFE, build, why)
 
 
-@rule.on(Store)
+@rule.on(Store, "Tensor.requires_grad")
 def assigned(event: Store, ctx: Context) -> Iterator[Report]:
-    if event.name == "requires_grad" and tensor_of(event.object) is not None:
+    if tensor_of(event.object) is not None:
         yield from report(event, "changes what needs a gradient", ctx, BEFORE, event.object)
 
 
@@ -173,8 +173,8 @@ def factory(event: Call, ctx: Context) -> Iterator[Report]:
         )
 
 
-@rule.on(Load)
+@rule.on(Load, "Tensor.grad_fn")
 def loaded(event: Load, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.value)
-    if event.name == "grad_fn" and tensor is not None and not is_given(tensor):
+    if tensor is not None and not is_given(tensor):
         yield from report(event, "reads autograd's graph", ctx, "ask `requires_grad` instead", event.value)

@@ -103,9 +103,9 @@ def always_clone(event: Call, ctx: Context) -> Fix | None:
     )
 
 
-@rule.on(Store)
+@rule.on(Store, "Tensor.data")
 def data(event: Store, ctx: Context) -> Iterator[Report]:
     tensor = tensor_of(event.object)
-    if event.name == "data" and ctx.compiled and tensor is not None and not is_given(tensor):
+    if ctx.compiled and tensor is not None and not is_given(tensor):
         message = f"`{ctx.source(event.node)} = …` swaps a tensor's memory: {cost(event, ctx)}"
         yield Report(event.node, message, because=tensor, hint="bind a new name, or `copy_` under `torch.no_grad()`")

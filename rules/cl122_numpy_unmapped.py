@@ -91,10 +91,10 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
         yield Report(event.node, message, hint=hint)
 
 
-@rule.on(Load)
+@rule.on(Load, *(f"Tensor.{name}" for name in UNREADABLE))
 def attribute(event: Load, ctx: Context) -> Iterator[Report]:
-    array, kind = tensor_of(event.value), UNREADABLE.get(event.name)
-    if not ctx.compiled or kind is None or is_passed_otherwise(event.node, ctx, is_array):
+    array, kind = tensor_of(event.value), UNREADABLE[event.name]
+    if not ctx.compiled or is_passed_otherwise(event.node, ctx, is_array):
         return
     if array is not None and array.kind == "numpy":
         message = f"Dynamo can't read `{event.name}` of the NumPy array `{ctx.source(event.node)}`: {cost(event, ctx)}"

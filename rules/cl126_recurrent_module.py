@@ -39,7 +39,7 @@ KINDS = ("LSTM", "GRU", "RNN")
 CALLS = tuple(f"{kind}.{method}" for kind in KINDS for method in ("__call__", "forward"))
 
 
-@rule.on(Load)
+@rule.on(Load, *(f"torch.nn.{kind}.*" for kind in KINDS))
 def touched(event: Load, ctx: Context) -> Iterator[Report]:
     """`self.rnn.hidden_size`, `self.rnn.flatten_parameters()`; a module's own methods read `self` as they like."""
     of_self = isinstance(event.node, ast.Attribute) and isinstance(event.node.value, ast.Name)

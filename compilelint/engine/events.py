@@ -147,10 +147,11 @@ class Write(Event):
 
 @dataclass(slots=True, eq=False)
 class Load(Event):
-    """`value.name` read, value a tensor or an object the models know."""
+    """`value.name` read, value a tensor or an object the models know; `target`: `Tensor.name`, `torch.nn.LSTM.name`."""
 
     value: Value
     name: str
+    target: str
 
 
 @dataclass(slots=True, eq=False)
@@ -166,11 +167,12 @@ class Touch(Event):
 
 @dataclass(slots=True, eq=False)
 class Store(Event):
-    """`object.name = value`, object a tensor, a module or an object the models know."""
+    """`object.name = value`, object a tensor, a module or an object the models know; `target` as for Load."""
 
     object: Value
     name: str
     value: Value
+    target: str
 
 
 @dataclass(slots=True, eq=False)

@@ -38,6 +38,7 @@ from compilelint.engine.values import (
     join,
     join_all,
     options,
+    owner,
     tensor_of,
 )
 from compilelint.models import operators, sparse
@@ -98,8 +99,8 @@ class Expressions(Calls):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "super":
             return self.super_attribute(node.attr)
         base = self.evaluate(node.value)
-        if not isinstance(base, External | Unknown) and self.wants(Load):
-            self.emit(Load(node, self.site, self.statement, base, node.attr))
+        if not isinstance(base, External | Unknown) and self.wants(Load, target := f"{owner(base)}.{node.attr}"):
+            self.emit(Load(node, self.site, self.statement, base, node.attr, target))
         value = self.attribute(base, node.attr, node)
         self.last_owner = node, base
         if isinstance(base, Instance) and sparse.holds_sparse(value):

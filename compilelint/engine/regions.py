@@ -68,7 +68,10 @@ class Regions:
         self._spread("library", self._library_roots(summaries))
 
     def of(self, summary: Summary) -> Region:
-        if (aside := self._aside(summary)) is not None:
+        return self._of(summary, self._aside(summary))
+
+    def _of(self, summary: Summary, aside: str | None) -> Region:
+        if aside is not None:
             return Region("cold", summary.name, aside)
         found = self.regions.get(summary)
         if found is not None:
@@ -77,18 +80,19 @@ class Regions:
 
     def standing(self, summary: Summary, site: Site) -> Standing:
         """The region of one site, and how it is reached."""
+        aside = self._aside(summary)
         return Standing(
-            self._at(summary, site),
+            self._at(summary, site, aside),
             self.looped.get(summary, ""),
             summary in self.fullgraph,
             self._rarity.at(summary.info, site),
-            self._aside(summary) is not None,
+            aside is not None,
         )
 
-    def _at(self, summary: Summary, site: Site) -> Region:
+    def _at(self, summary: Summary, site: Site, aside: str | None) -> Region:
         """Inside a step loop a site is hot, beside one it is not."""
-        region = self.of(summary)
-        if RANK[region.kind] >= RANK["forward"] or self._aside(summary) is not None:
+        region = self._of(summary, aside)
+        if RANK[region.kind] >= RANK["forward"] or aside is not None:
             return region
         if site.in_step:
             return Region("step", summary.name, "runs at each step of this loop")

@@ -29,6 +29,7 @@ from compilelint.engine.values import (
     Value,
     join,
     join_all,
+    owner,
     tensor_of,
 )
 from compilelint.finding import TOO_LONG
@@ -467,8 +468,8 @@ class Run(Expressions):
 
     def _store_attribute(self, target: ast.Attribute, value: Value) -> None:
         base = self.evaluate(target.value)
-        if not isinstance(base, Unknown) and self.wants(Store):
-            self.emit(Store(target, self.site, self.statement, base, target.attr, value))
+        if not isinstance(base, Unknown) and self.wants(Store, name := f"{owner(base)}.{target.attr}"):
+            self.emit(Store(target, self.site, self.statement, base, target.attr, value, name))
         path = self.dotted(target)
         if path is None:
             return

@@ -160,6 +160,11 @@ class Instance(Value):
     def isa(self, *names: str) -> bool:
         return self.external in names or any(base in names for base in self.bases)
 
+    @property
+    def kind(self) -> str:
+        """What it is outside the project: the first of its classes there that is more than a module, or ""."""
+        return self.external or next((b for b in self.bases if b != "torch.nn.Module"), "")
+
 
 @dataclass(slots=True, eq=False)
 class Seq(Value):
@@ -261,6 +266,13 @@ def is_tokenized(value: Value) -> bool:
 def is_drawn(value: Value) -> bool:
     """Whether a number comes from Python's generator: a graph can take it as an input."""
     return value.origin is not None and any(link.why == DRAWN for link in value.origin.chain())
+
+
+def owner(value: Value) -> str:
+    """The class that an attribute is looked up in, as events name it: `Tensor` for all that may be one."""
+    if isinstance(value, Tensor | Union):
+        return "Tensor"
+    return value.kind if isinstance(value, Instance) else ""
 
 
 def tensor_of(value: Value) -> Tensor | None:
