@@ -107,8 +107,9 @@ class Analyser:
         self.rules = rules
         self.dispatch = Dispatch(rules)
         overlay = {Path(path): text for path, text in texts.items()}
+        self._home = frozenset(paths)
         self.project = Project(layout, overlay, installed or followed(settings.follow_imports), parsed)
-        self.engine = engine(self.project, self.dispatch, tables.load(settings.torch))
+        self.engine = engine(self.project, self.dispatch, tables.load(settings.torch), self._is_home)
         self.templates = Templates()
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
@@ -171,6 +172,9 @@ class Analyser:
         """Gives up all but the modules that another part may want."""
         self.engine.release()
         self.project.release(set(self.paths))
+
+    def _is_home(self, module: Module) -> bool:
+        return module.path in self._home
 
     def _interpret(self, module: Module) -> None:
         self._guarded(module, None)

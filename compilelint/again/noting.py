@@ -113,8 +113,8 @@ class Noting(Engine):
             found = self._scopes[module.name] = _Scope(self, module)
         return found
 
-    def generic(self, info: FunctionInfo, bound: Value | None = None) -> Summary:
-        found = super().generic(info, bound)
+    def generic(self, info: FunctionInfo, bound: Value | None = None, cold: bool = False) -> Summary:
+        found = super().generic(info, bound, cold)
         if not found.done:
             self.vague()
         return found

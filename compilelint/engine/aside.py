@@ -38,6 +38,7 @@ APART = re.compile(
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
 # calls that read or write files, or make tables or pictures of what they get
 FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json to_parquet DataFrame dump".split())
+FILE_NAMES = re.compile(rf"\b({'|'.join(sorted(FILES))})\b")
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 # the parts of the nn.Module protocol that run when a model is built, loaded or shown
@@ -105,9 +106,13 @@ def runs_once(info: FunctionInfo) -> bool:
 
 def _uses_files(info: FunctionInfo) -> bool:
     if info.uses_files is None:
-        calls = (node.func for node in walk(info.node) if isinstance(node, ast.Call))
+        calls = (n.func for n in walk(info.node) if isinstance(n, ast.Call)) if _is_near_files(info) else ()
         info.uses_files = any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
     return info.uses_files
+
+
+def _is_near_files(info: FunctionInfo) -> bool:
+    return info.module.mentions(FILE_NAMES, info.node)
 
 
 def is_cached(info: FunctionInfo) -> bool:

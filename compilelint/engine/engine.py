@@ -6,18 +6,19 @@ import ast
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
+from compilelint.engine.aside import SETUP, runs_once
 from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
-from compilelint.engine.facts import imports_by_name, is_generator
+from compilelint.engine.facts import YIELD, imports_by_name, is_generator
 from compilelint.engine.scope import Scope
 from compilelint.engine.summary import Edge, Entry, Summary
-from compilelint.engine.usage import made_arrays, scan
+from compilelint.engine.usage import ARRAYS, made_arrays, scan
 from compilelint.engine.values import (
     NONE,
     UNKNOWN,
@@ -43,6 +44,7 @@ from compilelint.engine.values import (
     declared,
     join,
     key,
+    options,
     scalar_type,
     walk,
     widened,
@@ -53,6 +55,7 @@ from compilelint.models.nn import CONTAINERS
 from compilelint.models.tables import Table
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.project import Project
+from compilelint.source.walk import walk as walk_tree
 
 if TYPE_CHECKING:
     from compilelint.engine.frame import Frame
@@ -81,8 +84,12 @@ class Interest(Protocol):
 
 
 class Engine:
-    def __init__(self, project: Project, interest: Interest, tables: Table) -> None:
+    def __init__(
+        self, project: Project, interest: Interest, tables: Table, home: Callable[[Module], bool] = lambda _: True
+    ) -> None:
+        """`home`: the modules whose findings are wanted; others are interpreted as far as those need their values."""
         self.project = project
+        self.home = home
         self.interest = interest
         self.tables = tables
         self.bounds: dict[str, int] = {}
@@ -98,6 +105,9 @@ class Engine:
         self._scopes: dict[str, Scope] = {}
         self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
         self._generic: dict[FunctionInfo, Summary] = {}
+        self._cold: dict[FunctionInfo, Summary] = {}  # the generic ones of which cold code alone asked
+        self._signed: dict[FunctionInfo, str] = {}  # what their signatures say they give
+        self._once: dict[FunctionInfo, bool] = {}
         self._modules: dict[str, Summary] = {}
         self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
@@ -477,7 +487,7 @@ class Engine:
 
     def is_generator(self, info: FunctionInfo) -> bool:
         if info.generator is None:
-            info.generator = info.module.yields and is_generator(info.node)
+            info.generator = info.module.mentions(YIELD, info.node) and is_generator(info.node)
         return info.generator
 
     def disabled(self, info: FunctionInfo) -> bool:
@@ -529,7 +539,7 @@ class Engine:
             for name, value in self._documented(info, untyped - uses.tensors.keys()).items():
                 given = defaults.get(name)
                 result[name] = join(NONE, value) if isinstance(given, ast.Constant) else value
-        if "numpy" in info.module.text:
+        if info.module.mentions(ARRAYS, info.node):
             for name in made_arrays(info.node, scope.static) & result.keys():
                 if isinstance(value := result[name], Tensor):
                     result[name] = replace(value, device=Device.CPU)
@@ -561,15 +571,18 @@ class Engine:
             return None
         return Class(info.cls) if "classmethod" in info.decorators else self.instance(info.cls)
 
-    def generic(self, info: FunctionInfo, bound: Value | None = None) -> Summary:
+    def generic(self, info: FunctionInfo, bound: Value | None = None, cold: bool = False) -> Summary:
         """The function interpreted on its own: parameters as annotated or used."""
         bound = bound if bound is not None else self.receiver(info)
         if isinstance(bound, Instance) and bound.info is not None and (bound.info is not info.cls or bound.attrs):
             return self.call(Function(info, bound=bound), dict(self.parameters(info)), generic=True)
         found = self._generic.get(info)
+        if found is None and cold:
+            found = self._cold.get(info)
         if found is None:
-            found = self._generic[info] = Summary(
-                info.module, info, dict(self.parameters(info)), generic=True, bound=bound
+            known = self._cold if cold else self._generic
+            found = known[info] = Summary(
+                info.module, info, dict(self.parameters(info)), generic=True, cold=cold, bound=bound
             )
             self._interpret(found)
         return found
@@ -598,8 +611,11 @@ class Engine:
     ) -> Summary:
         """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
         info = function.info
-        if caller is not None and caller.builds and _stands_for_itself(function, arguments, caller):
-            return self.generic(info)
+        cold = caller is not None and self._is_cold(caller) and not self.home(info.module)
+        if caller is not None and (caller.builds or caller.sets_up) and _stands_for_itself(function, arguments, caller):
+            return self.generic(info, cold=cold)
+        if cold and function.closure is None and not _matter(arguments) and self._signed_enough(info, caller):
+            return self._by_signature(info, arguments)
         builds = caller is not None and _inherited(function) and (caller.builds or caller.sets_up)
         contexts = self._contexts.setdefault(info, {})
         entered = self._active.get(info, 0)
@@ -614,6 +630,7 @@ class Engine:
             None if function.bound is None else key(function.bound),
             id(function.closure),
             builds,
+            cold,
         )
         found = contexts.get(context)
         if found is not None:
@@ -628,10 +645,59 @@ class Engine:
             self.hit("call depth")
             return Summary(info.module, info, arguments)
         found = contexts[context] = Summary(
-            info.module, info, arguments, generic=generic, closure=function.closure, bound=function.bound, builds=builds
+            info.module,
+            info,
+            arguments,
+            generic=generic,
+            closure=function.closure,
+            bound=function.bound,
+            builds=builds,
+            cold=cold,
         )
         self._interpret(found)
         return found
+
+    def _is_cold(self, caller: Summary) -> bool:
+        """Whether a context runs once, whoever asks for it: set-up, a module's own statements, what loads or saves."""
+        if caller.cold or caller.builds or caller.sets_up:
+            return True
+        info = caller.info
+        if info is None:
+            return True
+        if info not in self._once:
+            self._once[info] = runs_once(info)
+        return self._once[info]
+
+    def _signed_enough(self, info: FunctionInfo, caller: Summary) -> bool:
+        """Whether a function's signature says what it gives: nothing, plain values or, to code of no interest, objects."""
+        known = self._signed.get(info)
+        if known is None:
+            known = self._signed[info] = self._what_signed(info)
+        return known == "plain" or (known == "object" and caller.cold)
+
+    def _what_signed(self, info: FunctionInfo) -> str:
+        node = info.node
+        if isinstance(node, ast.Lambda) or info.name in SETUP or self.is_generator(info):
+            return ""
+        if info.cls is not None and any(info in writers for writers in info.cls.stores.values()):
+            return ""
+        if node.returns is None:
+            returns = any(isinstance(n, ast.Return) and n.value is not None for n in walk_tree(node))
+            return "" if returns else "plain"
+        value = annotated(node.returns, self.scope(info.module), str(info.module.path), node.returns)
+        if any(isinstance(v, Unknown) for v in options(value)):
+            return ""
+        held = list(walk(value))
+        if any(isinstance(v, _MATTERS) or (isinstance(v, Instance) and v.isa("torch.nn.Module")) for v in held):
+            return ""
+        return "object" if any(isinstance(v, Instance) for v in held) else "plain"
+
+    def _by_signature(self, info: FunctionInfo, arguments: dict[str, Value]) -> Summary:
+        summary = Summary(info.module, info, arguments, cold=True)
+        if not isinstance(info.node, ast.Lambda) and info.node.returns is None:
+            summary.returns = NONE
+        self._take_signature(summary)
+        return summary
 
     def _has_enough(self, function: Function, contexts: Mapping[Any, Summary]) -> bool:
         """Whether a function was interpreted in so many contexts that one more is too many."""
@@ -732,7 +798,7 @@ class Engine:
 
     def summaries(self) -> list[Summary]:
         """Every context interpreted so far."""
-        found = list(self._modules.values()) + list(self._generic.values())
+        found = [*self._modules.values(), *self._generic.values(), *self._cold.values()]
         for contexts in self._contexts.values():
             found.extend(contexts.values())
         return found
@@ -804,7 +870,12 @@ def _stands_for_itself(function: Function, arguments: Mapping[str, Value], calle
     """
     if not _inherited(function) or (caller.info is not None and function.info.name == caller.info.name):
         return False
-    return not any(isinstance(v, _MATTERS) for value in arguments.values() for v in walk(value))
+    return not _matter(arguments)
+
+
+def _matter(arguments: Mapping[str, Value]) -> bool:
+    """Whether anything is passed that holds a tensor, or that can be called."""
+    return any(isinstance(v, _MATTERS) for value in arguments.values() for v in walk(value))
 
 
 def _makes_tuple(function: Value) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 
 from compilelint.source.walk import children, walk
+
+YIELD = re.compile(r"\byield\b")
 
 
 def is_generator(node: ast.AST) -> bool:

@@ -38,6 +38,7 @@ class Summary:
     arguments: dict[str, Value] = field(default_factory=dict)
     generic: bool = False  # interpreted on its own, from annotations and use, not from a call
     builds: bool = False  # of an inherited method that set-up code calls
+    cold: bool = False  # of a function of another part, interpreted for code that is never hot: for its values alone
     returns: Value = UNKNOWN
     yields: Value | None = None
     self_writes: dict[str, Value] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +38,7 @@ REDUCED = frozenset(
     """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
 )
 # attributes that only together show a tensor: modules may have a device, arrays have a shape
+ARRAYS = re.compile(r"\.\s*numpy\b|\b(?:as)?array\b")  # what `made_arrays` looks for
 TOGETHER = frozenset(("shape", "device"))
 # … as calls of what is a tensor or, if not, an array: Dynamo reads both alike
 READS = frozenset("item tolist nonzero".split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ from pathlib import Path
 from compilelint.source import walk
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 # statements that hold others and make no scope; TryStar came with Python 3.11
@@ -104,6 +106,7 @@ class Module:
         self.function_of: dict[ast.AST, FunctionInfo] = {}
         self.class_of: dict[ast.AST, ClassInfo] = {}
         self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
+        self._mentioned: dict[re.Pattern[str], list[int]] = {}
         self._index(tree.body, "", None)
         for statement in _top_level(tree.body):
             for bound in bound_names(statement):
@@ -165,14 +168,28 @@ class Module:
         """The lines as Python counts them: a form feed ends none."""
         return _NEWLINE.split(self.text)
 
-    @cached_property
-    def yields(self) -> bool:
-        return "yield" in self.text
+    def mentions(self, pattern: re.Pattern[str], node: ast.stmt | ast.expr) -> bool:
+        """Whether a pattern, of one line, is found where a node stands: what else is looked for there can't be."""
+        lines = self._mentioned.get(pattern)
+        if lines is None:
+            lines = self._mentioned[pattern] = self._lines_with(pattern)
+        place = bisect_left(lines, node.lineno)
+        return place < len(lines) and lines[place] <= (node.end_lineno or node.lineno)
+
+    def _lines_with(self, pattern: re.Pattern[str]) -> list[int]:
+        if "\r" in self.text:
+            return [number for number, line in enumerate(self.lines, 1) if pattern.search(line)]
+        found, line, last = [], 1, 0
+        for match in pattern.finditer(self.text):
+            line += self.text.count("\n", last, match.start())
+            last = match.start()
+            found.append(line)
+        return found
 
     @cached_property
     def shared(self) -> frozenset[str]:
         """Top-level names that functions bind anew, by `global`."""
-        if "global " not in self.text:
+        if _GLOBAL.search(self.text) is None:
             return frozenset()
         return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
 
