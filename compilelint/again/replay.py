@@ -135,8 +135,8 @@ class _Asking:
         self.note(("summary", id(found)), (function, arguments), free=self._earlier(found))
         return found
 
-    def generic(self, info: FunctionInfo, bound: Value | None = None) -> Any:
-        found = self._engine.generic(info, bound)
+    def generic(self, info: FunctionInfo, bound: Value | None = None, cold: bool = False) -> Any:
+        found = self._engine.generic(info, bound, cold)
         self.note(("summary", id(found)), (bound,), free=self._earlier(found))
         return found
 
