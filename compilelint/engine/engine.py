@@ -614,9 +614,9 @@ class Engine:
         cold = caller is not None and self._is_cold(caller) and not self.home(info.module)
         if caller is not None and (caller.builds or caller.sets_up) and _stands_for_itself(function, arguments, caller):
             return self.generic(info, cold=cold)
-        if caller is not None and cold and function.closure is None and not _matter(arguments):
-            if self._signed_enough(info, caller):
-                return self._by_signature(info, arguments)
+        lone = cold and function.closure is None and not _matter(arguments)
+        if lone and caller is not None and self._signed_enough(info, caller):
+            return self._by_signature(info, arguments)
         builds = caller is not None and _inherited(function) and (caller.builds or caller.sets_up)
         contexts = self._contexts.setdefault(info, {})
         entered = self._active.get(info, 0)
@@ -670,7 +670,7 @@ class Engine:
         return self._once[info]
 
     def _signed_enough(self, info: FunctionInfo, caller: Summary) -> bool:
-        """Whether a function's signature says what it gives: plain values or, if the caller is of no interest, objects."""
+        """Whether a signature says what a function gives: plain values or, if the caller is of no interest, objects."""
         known = self._signed.get(info)
         if known is None:
             known = self._signed[info] = self._what_signed(info)
