@@ -41,6 +41,7 @@ FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json
 FILE_NAMES = re.compile(rf"\b({'|'.join(sorted(FILES))})\b")
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
+MAKES = frozenset("__init__ __post_init__".split())
 # the parts of the nn.Module protocol that run when a model is built, loaded or shown
 SETUP = frozenset(
     """__init__ __new__ __init_subclass__ __post_init__ __repr__ __str__ __getstate__ __setstate__ __reduce__ __del__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
-from compilelint.engine.aside import SETUP, runs_once
+from compilelint.engine.aside import MAKES, SETUP, runs_once
 from compilelint.engine.custom_ops import operators
 from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import YIELD, imports_by_name, is_generator
@@ -123,6 +123,7 @@ class Engine:
         self._operators: dict[Module, dict[str, bool]] = {}
         self._probes: dict[FunctionInfo, Summary] = {}
         self._followed = 0
+        self._stores: dict[ClassInfo, Mapping[str, list[FunctionInfo]]] = {}
         self._built: dict[ClassInfo, Mapping[str, Value]] = {}
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -342,13 +343,7 @@ class Engine:
         value = self.init_attributes(info).get(name)
         if isinstance(value, Unknown):
             value = self.built_attributes(info).get(name, value)
-        writers = [
-            writer
-            for base in self.mro(info)
-            if isinstance(base, ClassInfo)
-            for writer in base.stores.get(name, ())
-            if writer.name != "__init__"
-        ]
+        writers = list(self._writers(info).get(name, ()))
         if value is None and not writers:
             if info in self._attrs and not self._ordering:
                 self._unset.add((info, name))
@@ -379,6 +374,18 @@ class Engine:
             self._lazy_attrs[(info, name)] = result
         return result
 
+    def _writers(self, info: ClassInfo) -> Mapping[str, list[FunctionInfo]]:
+        """The methods but `__init__` that set attributes of a class's objects, by attribute."""
+        found = self._stores.get(info)
+        if found is None:
+            found = {}
+            for base in self.mro(info):
+                for name, writers in base.stores.items() if isinstance(base, ClassInfo) else ():
+                    found.setdefault(name, []).extend(w for w in writers if w.name != "__init__")
+            if not self._ordering:
+                self._stores[info] = found
+        return found
+
     def _writes(self, writer: FunctionInfo) -> tuple[Mapping[str, Value], bool]:
         """The attributes that a method sets, and whether these are all of them.
 
@@ -392,7 +399,13 @@ class Engine:
             if self.depth >= MAX_CALL_DEPTH:
                 self.hit("call depth")
                 return {}, True
-            probe = Summary(writer.module, writer, dict(self.parameters(writer)), bound=self.receiver(writer))
+            probe = Summary(
+                writer.module,
+                writer,
+                dict(self.parameters(writer)),
+                cold=not self.home(writer.module),
+                bound=self.receiver(writer),
+            )
             self._probes[writer] = probe
             self._silently(probe)
             probe.done = True
@@ -409,7 +422,7 @@ class Engine:
 
     def decorated(self, function: Value, info: FunctionInfo, scope: Scope) -> Value:
         """What a function's decorators make of it, as far as that matters: compiled ones enter a region when called."""
-        if isinstance(info.node, ast.Lambda):
+        if not info.decorators or isinstance(info.node, ast.Lambda):
             return function
         value = function
         for node in reversed(info.node.decorator_list):
@@ -612,7 +625,7 @@ class Engine:
         """The function interpreted for these argument values (`arguments` complete, `self` not included)."""
         info = function.info
         cold = caller is not None and self._is_cold(caller) and not self.home(info.module)
-        if caller is not None and (caller.builds or caller.sets_up) and _stands_for_itself(function, arguments, caller):
+        if caller is not None and (caller.builds or caller.sets_up) and _stands_for_itself(function, arguments):
             return self.generic(info, cold=cold)
         lone = cold and function.closure is None and not _matter(arguments)
         if lone and caller is not None and self._signed_enough(info, caller):
@@ -864,12 +877,12 @@ def _inherited(function: Function) -> bool:
     return isinstance(bound, Instance) and bound.info is not None and bound.info is not function.info.cls
 
 
-def _stands_for_itself(function: Function, arguments: Mapping[str, Value], caller: Summary) -> bool:
+def _stands_for_itself(function: Function, arguments: Mapping[str, Value]) -> bool:
     """Whether code that builds an object calls an inherited method that is alike for all classes.
 
     It is given nothing that holds a tensor, or that can be called; what constructors hand on to one another is known.
     """
-    if not _inherited(function) or (caller.info is not None and function.info.name == caller.info.name):
+    if not _inherited(function) or function.info.name in MAKES:
         return False
     return not _matter(arguments)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import SETUP, draws, feeds_loader, is_test
+from compilelint.engine.aside import MAKES, SETUP, draws, feeds_loader, is_test
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import RARE, Site
 from compilelint.engine.rarity import Rarity
@@ -19,7 +19,6 @@ from compilelint.models.names import is_optimizer
 from compilelint.source.module import FunctionInfo, Module
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
-MAKES = frozenset("__init__ __post_init__".split())
 # classes whose objects are made once, whatever they are made of
 LASTING = ("torch.nn.Module", "torch.optim.Optimizer", "torch.autograd.Function")
 STEPS = frozenset("training_step validation_step test_step predict_step".split())

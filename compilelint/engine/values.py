@@ -281,8 +281,9 @@ def tensor_of(value: Value) -> Tensor | None:
     None aside: an operation on None would raise. A number that only another path of the same function assigned counts
     for nothing either: the path with the tensor exists (`skip = False`, then `if …: skip = torch.rand([]) < p`).
     """
-    value = without_none(value)
-    if isinstance(value, Tensor):
+    if value.__class__ is Union:  # asked of every name: no more is done for the others than this
+        value = without_none(value)
+    if value.__class__ is Tensor:
         return value
     if isinstance(value, Union):
         tensors = [v for v in value.options if isinstance(v, Tensor)]
