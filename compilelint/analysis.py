@@ -18,7 +18,7 @@ from compilelint.dispatch import Dispatch
 from compilelint.engine.aside import is_cached
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, Branch, Call, Event, Site
-from compilelint.engine.regions import Regions
+from compilelint.engine.regions import Regions, Standing
 from compilelint.engine.summary import Edge, Summary
 from compilelint.engine.values import UNKNOWN, Instance, Origin, Tensor, Unknown, Value, options, tensor_of
 from compilelint.finding import (
@@ -256,15 +256,15 @@ class Analyser:
     ) -> Iterable[Finding]:
         site, idle = None, False
         for event in events:
-            if self.engine.overdue(summary):
-                break
             if event.site is not site:
                 site = event.site
                 standing = regions.standing(summary, site) if at is None else regions.standing(at[0], at[1].site)
-                idle = standing.region.kind == "cold" and not self.traced(standing.region, site, summary)
+                idle = self.is_idle(standing, site, summary)
             for rule, check in self.dispatch.checks(event):
                 if idle and (standing.aside or not rule.in_setup):
                     continue  # whatever it claims does not matter there
+                if self.engine.overdue(summary):
+                    return
                 context = SiteContext(self, summary, event, standing)
                 try:
                     for report in check(event, context):
@@ -283,6 +283,10 @@ class Analyser:
                 except BaseException as error:  # noqa: BLE001 - one rule's failure must not hide the others' findings
                     name = summary.info.qualname if summary.info is not None else "<module>"
                     self._failed(summary.module, getattr(event.node, "lineno", 1), name, rule.code, error)
+
+    def is_idle(self, standing: Standing, site: Site, summary: Summary) -> bool:
+        """Whether nothing that happens at a site matters, but to rules about set-up."""
+        return standing.region.kind == "cold" and not self.traced(standing.region, site, summary)
 
     def traced(self, region: Region, site: Site, summary: Summary) -> bool:
         """Whether Dynamo would trace a site: by region and the `compiled` setting, unless guarded by is_compiling()."""

@@ -18,8 +18,8 @@ from typing import Any
 
 from compilelint.analysis import Analyser
 from compilelint.config import Settings
-from compilelint.engine.events import Call, Event
-from compilelint.engine.regions import RANK
+from compilelint.engine.events import Call, Event, Site
+from compilelint.engine.regions import RANK, Standing
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import (
     Class,
@@ -61,6 +61,13 @@ class Everything:
 
     def wants(self, event: type[Event], target: str = "") -> bool:
         return True
+
+
+class _Tells(Analyser):
+    """Shows its rules cold code too."""
+
+    def is_idle(self, standing: Standing, site: Site, summary: Summary) -> bool:
+        return False
 
 
 @dataclass
@@ -105,7 +112,7 @@ def interpret(
         marks.append(Mark(event, ctx.region, ctx.compiled))
         yield from ()
 
-    analyser = Analyser([path], Settings(**settings), [rule], Layout.of([path]), {str(path): source})
+    analyser = _Tells([path], Settings(**settings), [rule], Layout.of([path]), {str(path): source})
     analyser.engine.interest = Everything()
     analyser.run()
     assert not analyser.result.errors, analyser.result.errors[0].traceback

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from interpreted import check_regions
+
+from compilelint.analysis import Analyser
+from compilelint.config import Settings
+from compilelint.engine.values import Instance
+from compilelint.source.layout import Layout
 
 SNIPPETS = {
     "backward hooks of a module": """
@@ -208,3 +215,49 @@ SNIPPETS = {
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_reach(name: str) -> None:
     check_regions(SNIPPETS[name])
+
+
+LIBRARY = """
+from torch import nn
+
+def place() -> str:
+    return searched()
+
+def searched() -> str:
+    return "here"
+
+def layer(width):
+    return nn.Linear(width, 2)
+"""
+NET = """
+import torch
+from torch import nn
+from library import layer, place
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.place = place()
+        self.layer = layer(3)
+
+    def forward(self, x: torch.Tensor):
+        return self.layer(x){more}
+"""
+
+
+@pytest.mark.parametrize("called_when_hot", [False, True])
+def test_another_file_is_followed_from_set_up_where_signatures_say_too_little(
+    tmp_path: Path, called_when_hot: bool
+) -> None:
+    library, net = tmp_path / "library.py", tmp_path / "net.py"
+    library.write_text(LIBRARY, encoding="utf-8")
+    net.write_text(NET.replace("{more}", " if place() else None" if called_when_hot else ""), encoding="utf-8")
+    analyser = Analyser([net], Settings(), [], Layout.of([library, net]), {})
+    analyser.run()
+    followed = [s.info.name for s in analyser.engine.summaries() if s.info is not None and s.module.path == library]
+    assert sorted(followed) == (["layer", "place", "searched"] if called_when_hot else ["layer"])
+    module = analyser.project.load(net)
+    assert module is not None
+    held = analyser.engine.attribute(module.classes[0], "layer")
+    assert isinstance(held, Instance)
+    assert held.external == "torch.nn.Linear"
