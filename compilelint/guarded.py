@@ -132,6 +132,7 @@ def _branch(owner: ast.If, split: Split, ctx: Context) -> list[Target] | None:
 def _block(owner: ast.If, body: Sequence[ast.stmt], split: Split, ctx: Context) -> list[Target] | None:
     found: list[Target] = []
     for statement in body:
+        known = len(found)
         match statement:
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 found.append(Target(target, "=", value))
@@ -162,9 +163,11 @@ def _block(owner: ast.If, body: Sequence[ast.stmt], split: Split, ctx: Context) 
                 continue
             case _:
                 return None
-        names = {effect.name for effect in found[:-1] if effect.is_name}
-        if any(names_in(leaf) & names for leaf in found[-1].leaves):
-            return None
+        names = {effect.name for effect in found[:known] if effect.is_name}
+        written = {ast.dump(effect.node) for effect in found[:known]}
+        for effect in found[known:]:
+            if ast.dump(effect.node) in written or any(names_in(leaf) & names for leaf in effect.leaves):
+                return None
     return found
 
 

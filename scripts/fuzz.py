@@ -74,6 +74,7 @@ def main() -> int:
             f"-seed={options.seed}",
             "-rss_limit_mb=6000",
             "-timeout=600",
+            "-report_slow_units=600",
             "-len_control=0",
             f"-artifact_prefix={out}/failures/lost-",
         ],

@@ -370,3 +370,38 @@ def test_views_are_no_results_of_cond(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     api.fix([path], api.load_settings(isolated=True, overrides={"unsafe_fixes": True}), apply=True)
     assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_name_that_one_side_binds_twice_has_its_last_value(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor, a: torch.Tensor, b: torch.Tensor):
+        if x.sum() > 0:
+            x = a + b
+        else:
+            x = a
+            if b.sum() > 0:
+                x = b
+        return x
+    """
+    after = fixed(tmp_path / "m.py", code)
+    for x, b in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)):
+        values = []
+        for text in (f"import torch\n{textwrap.dedent(code)}", after):
+            names: dict[str, Any] = {}
+            exec(text.replace("@torch.compile", ""), names)
+            values.append(float(names["f"](torch.tensor(x), torch.tensor(5.0), torch.tensor(b))))
+        assert values[0] == values[1], (x, b, after)
+
+
+def test_a_branch_in_which_nothing_is_done(tmp_path: Path) -> None:
+    code = """
+    def f(x: torch.Tensor):
+        if x:
+            if x:
+                pass
+        else:
+            x = torch.randn(6, 4)
+        return x
+    """
+    assert "torch.randn" in fixed(tmp_path / "m.py", code)
