@@ -27,7 +27,7 @@ class Allowance:
         """Until when, by `time.thread_time()`, one function of the file may take."""
         start = time.thread_time()
         used = self._used.get(module, 0.0)
-        most = FILE_SECONDS + SECONDS_A_LINE * module.text.count("\n")
+        most = FILE_SECONDS + SECONDS_A_LINE * len(module.lines)
         try:
             yield start + min(FUNCTION_SECONDS, most - used)
         finally:

@@ -45,6 +45,8 @@ UNREADABLE = {
     "list.ipynb": (b"[]", 1, "not a notebook of format 4"),
     "no_source.ipynb": (b'{"cells": [{"cell_type": "code"}]}', 1, "cell 1 has no source"),
     "digits.ipynb": (b'{"cells": [], "a": ' + b"9" * 10_000 + b"}", 1, "Not a notebook"),
+    "half_a_character.ipynb": (b'{"cells": [{"cell_type": "code", "source": "torch\\nx = \'\\ud800\'"}]}', 2, "U+D800"),
+    "half_a_character.py": (b"# coding: unicode_escape\nx = torch, '\\ud800'\n", 2, "U+D800, half of a character"),
     "nested.ipynb": (b"[" * 100_000, 1, "Not a notebook"),
 }  # fmt: skip
 
@@ -71,6 +73,7 @@ def test_what_cant_be_read_is_told(name: str, unreadable: CheckResult) -> None:
 def test_the_others_are_checked(unreadable: CheckResult) -> None:
     assert [f.code for f in unreadable.findings if f.span.path.endswith("whole.py")] == ["CL201"]
     assert (unreadable.exit_code, unreadable.errors) == (1, [])
+    assert all(api.render(unreadable, form) for form in api.FORMATS)
 
 
 ODD: dict[str, Callable[[str], bytes]] = {

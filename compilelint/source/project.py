@@ -6,6 +6,7 @@ import ast
 import codecs
 import io
 import os
+import re
 import sys
 import tokenize
 import warnings
@@ -25,6 +26,7 @@ __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "par
 
 MAX_DEPTH = 900  # nesting that ast can still walk in Python
 MAX_INSTALLED = 300  # modules of installed packages that are parsed
+_SURROGATE = re.compile("[\ud800-\udfff]")  # escapes in JSON and some encodings give one without the other
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # a newer one may read it
 MAX_NAMESPACE = 3  # namespace packages in one another
 
@@ -60,7 +62,15 @@ def read_text(path: Path) -> str:
 
 
 def decode(data: bytes, path: Path) -> str:
-    """The text of a file's bytes; of a notebook its code. Raises SourceError."""
+    """The text of a file's bytes; of a notebook its code. It can be encoded again. Raises SourceError."""
+    text = _decoded(data, path)
+    if not text.isascii() and (lone := _SURROGATE.search(text)) is not None:
+        line = text.count("\n", 0, lone.start()) + 1
+        raise SourceError(f"not readable as text: U+{ord(lone[0]):04X}, half of a character, on line {line}", line)
+    return text
+
+
+def _decoded(data: bytes, path: Path) -> str:
     if is_notebook(path):
         try:
             return read(data).text

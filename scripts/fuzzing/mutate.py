@@ -202,6 +202,7 @@ class Mutator:
             (1, lambda source, rng: self.splice(source.text, rng)),
             (1, lambda source, rng: self.noise(source.text, rng)),
         ]
+        after = text
         for _ in range(4):
             [(_, change)] = rng.choices(changes, [weight for weight, _ in changes])
             try:
