@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from compilelint.asked import any_of_list, compare_on_device, select_row
-from compilelint.attention import pass_mask_always
 from compilelint.breaks import (
     branch_effects,
     branch_node,
@@ -36,10 +34,6 @@ from compilelint.breaks import (
     tensor_in,
     words,
 )
-from compilelint.classes import known_classes
-from compilelint.collected import collect_in_loop, read_schedule, stack_items, stack_literal
-from compilelint.deferred import read_after_loop, sum_after_loop
-from compilelint.dense import dense_rows
 from compilelint.engine.events import (
     Accumulate,
     Branch,
@@ -93,10 +87,6 @@ from compilelint.engine.values import (
     without_none,
 )
 from compilelint.finding import Applicability, Effect, Region, Severity
-from compilelint.finite import ask_all, check_all_first, is_asked_of_all
-from compilelint.flow import changed_in, used_after
-from compilelint.hoisted import ask_once, copy_once, seed_before_call, trace_autograd, traces_autograd
-from compilelint.hosted import take_from_host
 from compilelint.idioms import (
     alike,
     copied_from,
@@ -121,11 +111,10 @@ from compilelint.idioms import (
     top_level,
     used_outside,
 )
-from compilelint.kept import kept_as_tensor, read_before
-from compilelint.masked import first_match, keep_shape
 from compilelint.models.sparse import holds_sparse
-from compilelint.pertensor import Each, Lists, are_distinct, comprehension_of, is_tensor_place, loop_of, overlap
-from compilelint.rewrites import (
+from compilelint.rewrites.asked import any_of_list, compare_on_device, select_row
+from compilelint.rewrites.attention import pass_mask_always
+from compilelint.rewrites.branches import (
     assert_on_device,
     index_instead,
     keep_tensor,
@@ -135,11 +124,37 @@ from compilelint.rewrites import (
     skip_while_compiling,
     stop_later,
 )
-from compilelint.stopped import over_the_mask
-from compilelint.twins import argument, ask_the_list, counted_by_list, pass_the_list, read_the_list, written_calls
-from compilelint.unconditional import run_always
-from compilelint.watched import guard_steps
-from compilelint.wrapped import wrap_around, wrap_extension
+from compilelint.rewrites.class_counts import known_classes
+from compilelint.rewrites.collected import collect_in_loop, read_schedule, stack_items, stack_literal
+from compilelint.rewrites.deferred import read_after_loop, sum_after_loop
+from compilelint.rewrites.dense import dense_rows
+from compilelint.rewrites.finite import ask_all, check_all_first, is_asked_of_all
+from compilelint.rewrites.finite_guards import guard_steps
+from compilelint.rewrites.flow import changed_in, used_after
+from compilelint.rewrites.hoisted import ask_once, copy_once, seed_before_call, trace_autograd, traces_autograd
+from compilelint.rewrites.hosted import take_from_host
+from compilelint.rewrites.kept import kept_as_tensor, read_before
+from compilelint.rewrites.masked import first_match, keep_shape
+from compilelint.rewrites.pertensor import (
+    Each,
+    Lists,
+    are_distinct,
+    comprehension_of,
+    is_tensor_place,
+    loop_of,
+    overlap,
+)
+from compilelint.rewrites.stopped import over_the_mask
+from compilelint.rewrites.twins import (
+    argument,
+    ask_the_list,
+    counted_by_list,
+    pass_the_list,
+    read_the_list,
+    written_calls,
+)
+from compilelint.rewrites.unconditional import run_always
+from compilelint.rewrites.wrapped import wrap_around, wrap_extension
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from compilelint.flow import used_after
+from compilelint.rewrites.flow import used_after
 
 
 def is_used(body: str) -> bool:

@@ -75,3 +75,12 @@ def test_layers(path: Path) -> None:
         assert not [name for name in third_party if under(name, "pygls", "lsprotocol")]
     if not under(module, "compilelint.cli"):
         assert not [name for name in third_party if under(name, "click")]
+
+
+def test_the_layout_names_every_module() -> None:
+    """Those at the top of the package, the folders, and the many fixes that rules share."""
+    layout = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
+    modules = [path.name for folder in (PACKAGE, PACKAGE / "rewrites") for path in folder.glob("*.py")]
+    folders = [f"{path.name}/" for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("__")]
+    missing = [name for name in modules + folders if name not in layout and not name.startswith("__")]
+    assert not missing, f"name them in CONTRIBUTING.md's Layout: {', '.join(sorted(missing))}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
 from compilelint.finding import Applicability
-from compilelint.pertensor import Each, Lists, comprehension_of, is_choice, is_tensor_place, loop_of
+from compilelint.rewrites.pertensor import Each, Lists, comprehension_of, is_choice, is_tensor_place, loop_of
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Branch, Call

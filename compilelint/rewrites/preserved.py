@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import is_given, words
 from compilelint.engine.values import Const, External, Method, Namespace, Tensor, tensor_of
 from compilelint.idioms import is_host_number
-from compilelint.owned import is_own
+from compilelint.rewrites.owned import is_own
 from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:

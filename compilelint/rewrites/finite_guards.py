@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
 from compilelint.finding import Applicability
-from compilelint.finite import bad_in_round, bad_tensor, loop_around
 from compilelint.idioms import is_elif, is_tried
-from compilelint.pertensor import Each, Lists
+from compilelint.rewrites.finite import bad_in_round, bad_tensor, loop_around
+from compilelint.rewrites.pertensor import Each, Lists
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Branch

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, tensor_of
 from compilelint.finding import Applicability
-from compilelint.flow import used_after
 from compilelint.idioms import alike, is_host_number, names_in, target_names
+from compilelint.rewrites.flow import used_after
 from compilelint.source.walk import named, nodes_of
 
 if TYPE_CHECKING:

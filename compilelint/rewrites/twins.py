@@ -12,8 +12,8 @@ from compilelint.breaks import words
 from compilelint.engine.values import Const, External, Namespace, Scalar, Seq, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_host_number, is_number, target_names
+from compilelint.rewrites.untouched import is_made_here, is_untouched
 from compilelint.source.walk import named, nodes_of
-from compilelint.untouched import is_made_here, is_untouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

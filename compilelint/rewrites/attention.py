@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Const, External, Value, tensor_of
 from compilelint.finding import Applicability
+from compilelint.rewrites.twins import written_calls
 from compilelint.source.walk import named
-from compilelint.twins import written_calls
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Branch

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Map, Tensor, tensor_of
 from compilelint.finding import Applicability
-from compilelint.flow import changed_in, used_after
 from compilelint.idioms import alike, is_tried
+from compilelint.rewrites.flow import changed_in, used_after
 from compilelint.source.walk import named
 
 if TYPE_CHECKING:

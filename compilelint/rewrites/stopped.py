@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, Namespace, tensor_of
 from compilelint.finding import Applicability
-from compilelint.flow import used_after
 from compilelint.idioms import is_number, target_names
+from compilelint.rewrites.flow import used_after
+from compilelint.rewrites.unconditional import vanishes
 from compilelint.source.walk import named, nodes_of
-from compilelint.unconditional import vanishes
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event

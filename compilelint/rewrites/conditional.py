@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from compilelint.breaks import words
 from compilelint.engine.values import External, Instance, Namespace, tensor_of
 from compilelint.finding import Applicability
-from compilelint.preserved import VIEWS
+from compilelint.rewrites.preserved import VIEWS
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from compilelint.asked import selected
 from compilelint.breaks import words
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_detached, is_host_number, is_number, names_in
+from compilelint.rewrites.asked import selected
 from compilelint.source.walk import named
 
 if TYPE_CHECKING:

@@ -11,12 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
-from compilelint.conditional import cond_instead
 from compilelint.engine.events import Branch, Call, Convert, Event
 from compilelint.engine.values import Const, External, Namespace, Scalar, Value, options, tensor_of, without_none
 from compilelint.finding import Applicability
-from compilelint.flow import used_after
-from compilelint.guarded import guarded
 from compilelint.idioms import (
     alike,
     block_of,
@@ -27,10 +24,13 @@ from compilelint.idioms import (
     target_names,
     used_outside,
 )
-from compilelint.preserved import fills_harmlessly, is_needed_backward, preserves, writes_in_place
-from compilelint.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
+from compilelint.rewrites.conditional import cond_instead
+from compilelint.rewrites.flow import used_after
+from compilelint.rewrites.guarded import guarded
+from compilelint.rewrites.preserved import fills_harmlessly, is_needed_backward, preserves, writes_in_place
+from compilelint.rewrites.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
+from compilelint.rewrites.stopped import ask_every_few
 from compilelint.source.walk import named, nodes_of
-from compilelint.stopped import ask_every_few
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter

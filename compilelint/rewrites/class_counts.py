@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import External, Method, tensor_of
 from compilelint.finding import Applicability
+from compilelint.rewrites.twins import host_twin, is_flat
 from compilelint.source.walk import named, nodes_of
-from compilelint.twins import host_twin, is_flat
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import Tensor, tensor_of
 from compilelint.finding import Applicability
-from compilelint.flow import changed_in
+from compilelint.rewrites.flow import changed_in
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event

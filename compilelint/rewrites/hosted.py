@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from compilelint.finding import Applicability
 from compilelint.idioms import on_host
+from compilelint.rewrites.twins import argument, written_calls
 from compilelint.source.walk import named, nodes_of
-from compilelint.twins import argument, written_calls
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call
