@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from typing import Any, get_args
 
 import click
 import pytest
-from fixturefiles import ROOT, load
+from fixturefiles import ROOT, expected, load
 
 from compilelint import api, registry
 from compilelint.analysis import Analyser, analyse
@@ -21,6 +22,7 @@ from compilelint.config import _READERS, Settings, load_settings
 from compilelint.engine.events import Site
 from compilelint.engine.regions import Standing
 from compilelint.finding import EFFECTS, Applicability, Region, RegionKind
+from compilelint.fix.edits import apply_edits
 from compilelint.report.json import entry
 from compilelint.sdk import Rule
 
@@ -90,19 +92,26 @@ def test_example_fix(example: Path) -> None:
 
 
 def test_worked_rule(tmp_path: Path) -> None:
+    """It finds what its fixture marks, among all the other rules, and the fixed fixture computes the same."""
     source, fixture = blocks(CONTRIBUTING, "python")
-    module, case = tmp_path / "worked_rule.py", tmp_path / "worked_case.py"
+    module, case, fixed = (tmp_path / name for name in ("worked_rule.py", "worked_case.py", "worked_fixed.py"))
     module.write_text(source, encoding="utf-8")
     case.write_text(fixture, encoding="utf-8")
     module_of_rule = load(module)
     rule = module_of_rule.rule
     rule.documentation = inspect.cleandoc(module_of_rule.__doc__ or "")
     assert not registry.defects(rule)
-    analysis = analyse([case], Settings(), rules=[rule], build_fixes=True)
+    analysis = analyse([case], Settings(), rules=[*registry.load_rules(), rule], build_fixes=True)
     assert not analysis.errors
-    marked = [number for number, line in enumerate(fixture.splitlines(), 1) if f"# expect: {rule.code}" in line]
-    assert marked and [finding.span.line for finding in analysis.findings] == marked
-    assert all(f.fix and f.fix.applicability is Applicability.UNSAFE and f.fix.edits for f in analysis.findings)
+    found = Counter((finding.span.line, finding.code) for finding in analysis.findings)
+    assert found and found == expected(case)
+    plans = [finding.fix for finding in analysis.findings if finding.fix is not None]
+    assert len(plans) == len(analysis.findings)
+    assert all(plan.applicability is Applicability.UNSAFE for plan in plans)
+    fixed.write_text(apply_edits(fixture, [edit for plan in plans for edit in plan.edits]), encoding="utf-8")
+    torch = pytest.importorskip("torch")
+    for (old, old_args), (new, new_args) in zip(load(case).make_cases(), load(fixed).make_cases(), strict=True):
+        torch.testing.assert_close(new(*new_args), old(*old_args))
 
 
 def test_effects_by_region() -> None:
