@@ -102,12 +102,13 @@ def check(
 _CUT = {TOO_LONG: "is too long", TOO_DEEP: "is nested too deeply", TOO_SLOW: "takes too much time"}
 
 
-def cut_short(stats: Stats) -> list[str]:
-    """A line for each function that is not followed to its end."""
+def cut_short(stats: Stats, module: str = "") -> list[str]:
+    """A line for each function, or for those of one module, that is not followed to its end."""
     return [
         f"{name} {what} to be followed to its end: findings may be missing there"
         for start, what in _CUT.items()
         for name in sorted(bound.removeprefix(start) for bound in stats.bounds if bound.startswith(start))
+        if not module or name.startswith(f"{module}:")
     ]
 
 

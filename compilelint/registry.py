@@ -16,13 +16,23 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from compilelint.engine.events import Call, Enter, Load, Store
 from compilelint.errors import ConfigError, RegistryError, did_you_mean
-from compilelint.finding import EFFECTS, Applicability
-from compilelint.sdk import Rule
+from compilelint.finding import EFFECTS, Applicability, Effect
+from compilelint.models.names import told_as
+from compilelint.sdk import Rule, Subscription
 
 if TYPE_CHECKING:
     from compilelint.config import Settings
 
+FAMILIES: dict[str, set[Effect]] = {  # effects that rules of a family may have
+    "CL1": {"graph-break", "sync"},
+    "CL2": {"sync", "transfer"},
+    "CL3": {"launch", "sync"},
+    "CL4": {"transfer", "sync"},
+    "CL5": {"graph-break", "launch", "recompile"},
+    "CL6": {"recompile"},
+}
 HEADINGS = ("What it does", "Why it costs", "Example", "Use instead", "Fix safety", "Versions", "References")
 GROUP = "compilelint.rules"  # entry points: each names a module that holds `rule`
 
@@ -288,15 +298,47 @@ def defects(rule: Rule) -> list[str]:
         faults.append(f'code "{rule.code}" is not letters and three digits')
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name):
         faults.append(f'name "{rule.name}" is not words-with-hyphens')
-    faults += [f'unknown effect "{effect}"' for effect in rule.effects if effect not in EFFECTS]
-    if not rule.effects:
-        faults.append("no effects")
+    faults += _defects_of_effects(rule)
     if not rule.subscriptions:
         faults.append("subscribes to no event")
+    faults += [fault for subscription in rule.subscriptions for fault in _wrong_targets(subscription)]
     missing = [heading for heading in HEADINGS if not _has_heading(rule.documentation, heading)]
     if missing:
         faults.append(f"the docstring lacks the heading{'s' * (len(missing) > 1)} {', '.join(missing)}")
     return faults
+
+
+def _defects_of_effects(rule: Rule) -> Iterator[str]:
+    for name in ("effects", "gb_types"):
+        if isinstance(text := getattr(rule, name), str):
+            yield f'{name} is a string: write {name}=("{text}",)'
+            return
+    yield from (f'unknown effect "{effect}"' for effect in rule.effects if effect not in EFFECTS)
+    if not rule.effects:
+        yield "no effects"
+    if "graph-break" in rule.effects and not rule.gb_types:
+        yield "the effect graph-break wants gb_types, the names under which Dynamo reports such a break"
+    if rule.gb_types and "graph-break" not in rule.effects:
+        yield "gb_types without the effect graph-break"
+    family = FAMILIES.get(rule.code[:3], set(EFFECTS))
+    if strange := [effect for effect in rule.effects if effect in EFFECTS and effect not in family]:
+        allowed = ", ".join(effect for effect in EFFECTS if effect in family)
+        yield f"{rule.code[:3]}xx rules have no effect {', '.join(strange)}, only {allowed}"
+
+
+_TARGETED = (Call, Load, Store, Enter)
+
+
+def _wrong_targets(subscription: Subscription) -> Iterator[str]:
+    """Targets that no event has, beside none that stands for them."""
+    event, targets = subscription.event, subscription.targets
+    if targets and not issubclass(event, _TARGETED):
+        yield f"{event.__name__} has no target: subscribe to it without `{targets[0]}`"
+        return
+    for target in targets if event is Call else ():
+        right = told_as(target)
+        if right != target and right not in targets:
+            yield f"no call is told as `{target}`: write `{right}`"
 
 
 def _has_heading(text: str, heading: str) -> bool:

@@ -17,6 +17,7 @@ stands in (a break where nothing compiles, a sync in cold code), and the report 
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -449,6 +450,10 @@ class Rule:
         """Subscribe the decorated generator to events of a type, or to those of them with certain targets."""
 
         def subscribe(check: C) -> C:
+            yields: bool = inspect.isgeneratorfunction(check)
+            if not yields:
+                name = getattr(check, "__name__", repr(check))
+                raise TypeError(f"`{name}` is not a generator function: a check yields its reports, or nothing")
             self.subscriptions.append(Subscription(event, targets, check))
             return check
 

@@ -48,25 +48,20 @@ WITH_PARAMETERS = words(
     " MultiheadAttention Transformer TransformerEncoderLayer TransformerDecoderLayer LSTM GRU RNN LSTMCell"
     " GRUCell RNNCell PReLU ParameterList ParameterDict"
 )
-MODULES = {
-    name
-    for kind in WITH_PARAMETERS
-    for name in (f"torch.nn.{kind}", *(f"torch.nn.modules.{m}.{kind}" for m in ("linear", "conv")))
-} | {"torch.nn.utils.skip_init"}
 HOOKS = words(
     "register_forward_hook register_forward_pre_hook register_full_backward_hook"
     " register_full_backward_pre_hook register_backward_hook register_state_dict_pre_hook load_state_dict"
 )
 
 
-@rule.on(Call, *sorted(MODULES))
+@rule.on(Call, *(f"torch.nn.{kind}" for kind in WITH_PARAMETERS), "torch.nn.utils.skip_init")
 def built(event: Call, ctx: Context) -> Iterator[Report]:
     if ctx.compiled:
         message = f"`{ctx.source(event.node)}` makes parameters: {cost(event, ctx)}"
         yield Report(event.node, message, hint="build it in `__init__`, or use the function of `torch.nn.functional`")
 
 
-@rule.on(Call, "torch.nn.Parameter", "torch.nn.parameter.Parameter")
+@rule.on(Call, "torch.nn.Parameter")
 def parameter(event: Call, ctx: Context) -> Iterator[Report]:
     value = event.argument(0, "data")
     if ctx.compiled and (value is None or not is_input(value)):

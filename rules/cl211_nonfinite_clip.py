@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 
 rule = Rule("CL211", "nonfinite-clip", effects=("sync",), fixable=Applicability.UNSAFE)
 
-TARGETS = ("clip_grad_norm_", "clip_grad.clip_grad_norm_", "get_total_norm", "clip_grad.get_total_norm")
 
-
-@rule.on(Call, *(f"torch.nn.utils.{name}" for name in TARGETS))
+@rule.on(Call, "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.get_total_norm")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     position = 2 if event.target.endswith("get_total_norm") else 3
     if flag(event.argument(position, "error_if_nonfinite")) is True:

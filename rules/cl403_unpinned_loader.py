@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 rule = Rule("CL403", "unpinned-loader", effects=("transfer",), fixable=Applicability.UNSAFE, in_setup=True)
 
 
-@rule.on(Call, "torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+@rule.on(Call, "torch.utils.data.DataLoader")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
     call, statement = event.node, event.statement
     given = event.argument(7, "pin_memory")

@@ -415,7 +415,7 @@ def test_an_error_ends_one_function_alone(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setitem(torch_api._HANDLERS, "time.monotonic", broken)
     seen: list[str] = []
-    rule = Rule("CL999", "mark", effects=())
+    rule = Rule("CL999", "mark", effects=(), in_setup=True)
 
     @rule.on(Call, "time.time")
     def mark(event: Call, ctx: Context) -> Iterator[Report]:

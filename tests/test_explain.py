@@ -120,6 +120,32 @@ def test_names_that_are_bound_and_parameters() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_what_a_call_is_told_as() -> None:
+    """Whichever rules there are; rules subscribe to the name."""
+    place = at("x.sum().item", "setup")
+    told = {belief.text: belief.targets for belief in one(place, select=("CL3",)).beliefs}
+    assert told == {
+        "x": (),
+        "x.sum": (),
+        "x.sum()": ("Tensor.sum",),
+        "x.sum().item": (),
+        "x.sum().item()": ("Tensor.item",),
+    }
+    shown = api.render_explanation(explained(place), Settings())
+    assert "  `x.sum()` is a tensor, may be on a device, dtype unknown, rank 0\n" in shown
+    assert "    is told to rules as a call of `Tensor.sum`\n" in shown
+
+
+@pytest.mark.usefixtures("folder")
+def test_bounds_that_other_files_hit_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compilelint.engine.run.MAX_STATEMENTS", 2)
+    notes = explained(at("value *", file="helpers.py")).notes
+    assert notes == ["the file doesn't mention torch: a check leaves it out"]
+    notes = explained(at("y.sum")).notes
+    assert "model:Net.forward is too long to be followed to its end: findings may be missing there" in notes
+
+
+@pytest.mark.usefixtures("folder")
 def test_what_is_evaluated_on_demand() -> None:
     context = one(at("len("))
     assert (context.function, context.beliefs[0].value) == ("model:<module>", "`len`")

@@ -108,7 +108,7 @@ def test_plugins_run_only_where_they_are_named(project: Path, tmp_path: Path) ->
         ("import sys\nsys.exit(0)", "SystemExit: 0"),
         ("raise BaseException('no')", "BaseException: no"),
         ("", "has no `rule`"),
-        (RULE.replace('"XX101"', '"CL101"'), "the code is taken"),
+        (RULE.replace('"XX101"', '"CL301"'), "the code is taken"),
         (RULE.replace("## Why it costs", "## Because"), "lacks the heading Why it costs"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from compilelint import registry
 from compilelint.config import Settings
 from compilelint.errors import ConfigError, RegistryError
-from compilelint.sdk import Call, Context, Report, Rule
+from compilelint.sdk import Branch, Call, Context, Effect, Event, Report, Rule
 
 RULES = tuple(
     Rule(code, name, ("sync",), documentation=f"{name} in a line.\n")
@@ -83,9 +83,86 @@ def test_defects_are_told_in_words() -> None:
 
     @sound.on(Call)
     def check(event: Call, ctx: Context) -> Iterator[Report]:
-        return iter(())
+        yield from ()
 
     assert registry.defects(sound) == []
+
+
+def sound(code: str = "XX101", effects: tuple[Effect, ...] = ("sync",), gb_types: tuple[str, ...] = ()) -> Rule:
+    documentation = "\n".join(f"## {heading}" for heading in registry.HEADINGS)
+    rule = Rule(code, "a-rule", effects, gb_types, documentation=documentation)
+    assert registry.defects(rule)[-1:] == ["subscribes to no event"]
+    return rule
+
+
+def nothing(event: Event, ctx: Context) -> Iterator[Report]:
+    yield from ()
+
+
+@pytest.mark.parametrize(
+    ("target", "right"),
+    [
+        ("torch.nn.Module.zero_grad", "Module.zero_grad"),
+        ("torch.nn.modules.module.Module.zero_grad", "Module.zero_grad"),
+        ("torch.Tensor.item", "Tensor.item"),
+        ("torch.Tensor.*", "Tensor.*"),
+        ("torch.nn.Parameter.item", "Tensor.item"),
+        ("torch.optim.SGD.zero_grad", "torch.optim.Optimizer.zero_grad"),
+        ("torch.nn.modules.linear.Linear", "torch.nn.Linear"),
+        ("builtins.print", "print"),
+        ("np.zeros", "numpy.zeros"),
+    ],
+)
+def test_targets_that_no_call_has(target: str, right: str) -> None:
+    rule = sound()
+    rule.on(Call, target)(nothing)
+    assert registry.defects(rule) == [f"no call is told as `{target}`: write `{right}`"]
+    both = sound()
+    both.on(Call, target, right)(nothing)
+    assert registry.defects(both) == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["torch.optim.SGD", "torch.optim.*", "torch.nn.Linear.__call__", "torch.nn.Module.__call__", "torch.*", "print"],
+)
+def test_targets_that_calls_have(target: str) -> None:
+    rule = sound()
+    rule.on(Call, target)(nothing)
+    assert registry.defects(rule) == []
+
+
+def test_events_without_a_target_are_subscribed_to_whole() -> None:
+    rule = sound()
+    rule.on(Branch, "Tensor.item")(nothing)
+    assert registry.defects(rule) == ["Branch has no target: subscribe to it without `Tensor.item`"]
+
+
+@pytest.mark.parametrize(
+    ("code", "effects", "gb_types", "fault"),
+    [
+        ("XX101", "launch", (), 'effects is a string: write effects=("launch",)'),
+        ("XX101", ("graph-break",), "A", 'gb_types is a string: write gb_types=("A",)'),
+        (
+            "XX101",
+            ("graph-break",),
+            (),
+            "the effect graph-break wants gb_types, the names under which Dynamo reports such a break",
+        ),
+        ("XX101", ("sync",), ("A",), "gb_types without the effect graph-break"),
+        ("CL301", ("transfer",), (), "CL3xx rules have no effect transfer, only sync, launch"),
+    ],
+)
+def test_effects_that_do_not_fit(code: str, effects: tuple[Effect, ...], gb_types: tuple[str, ...], fault: str) -> None:
+    assert registry.defects(sound(code, effects, gb_types))[0] == fault
+
+
+def test_a_check_is_a_generator_function() -> None:
+    def check(event: Call, ctx: Context) -> Iterator[Report]:
+        return iter(())
+
+    with pytest.raises(TypeError, match="`check` is not a generator function: a check yields its reports, or nothing"):
+        sound().on(Call)(check)
 
 
 def test_a_module_that_fails_to_import_is_named() -> None:

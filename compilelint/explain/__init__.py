@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compilelint.checking import display_path, select_files, visible
+from compilelint.checking import cut_short, display_path, select_files, visible
 from compilelint.config import Settings
-from compilelint.engine.events import Loop, Site
+from compilelint.engine.events import Call, Loop, Site
 from compilelint.engine.regions import Regions
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import UNKNOWN, Value
@@ -45,7 +45,7 @@ def explain(at: Place, paths: Sequence[Path], settings: Settings) -> Explanation
         raise UsageProblem(f"{display_path(path)}:{error.line}:{error.column}: {error}")
     chain = expressions_at(module, at._replace(path=Path(explanation.path)))
     found = analyser.run().findings
-    explanation.notes += [f"the analysis hit a bound: {bound}" for bound in analyser.result.stats.bounds]
+    explanation.notes += cut_short(analyser.result.stats, module.name)
     explanation.notes += [
         f"internal error in `{error.function}`: {error.message}"
         for error in analyser.result.errors
@@ -126,13 +126,19 @@ class _Reader:
         elif self.chain[0] not in values and isinstance(self.chain[0], ast.expr):
             # class bodies, defaults and decorators are evaluated when somebody asks for them
             values[self.chain[0]] = self.analyser.engine.evaluate(self.chain[0], self.module)
-        context.beliefs = [self._belief(node, values[node]) for node in self.chain if node in values]
+        told: dict[ast.AST, dict[str, None]] = {}
+        for event in summary.events:
+            if isinstance(event, Call):
+                told.setdefault(event.node, {})[event.target] = None
+        context.beliefs = [
+            self._belief(node, values[node], tuple(told.get(node, ()))) for node in self.chain if node in values
+        ]
         context.verdicts = list(dict.fromkeys(self._verdicts(summary)))
         return context
 
-    def _belief(self, node: ast.AST, value: Value) -> Belief:
+    def _belief(self, node: ast.AST, value: Value, targets: tuple[str, ...]) -> Belief:
         steps = tuple(replace(step, path=display_path(step.path)) for step in self.analyser.trace(value))
-        return Belief(span_of(self.module, node), source_of(self.module, node), words(value), steps)
+        return Belief(span_of(self.module, node), source_of(self.module, node), words(value), steps, targets)
 
     def _verdicts(self, summary: Summary) -> Iterator[Verdict]:
         for claim in self.analyser.claims.get(summary, ()):

@@ -9,12 +9,16 @@ from compilelint.finding import Region, Span, TraceStep
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """One expression, its value in words, and the history of that value. `text` is its source, on one line."""
+    """One expression, its value in words, and the history of that value. `text` is its source, on one line.
+
+    `targets` are those of the Call events that rules are told of it.
+    """
 
     span: Span
     text: str
     value: str
     trace: tuple[TraceStep, ...] = ()
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

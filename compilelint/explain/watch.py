@@ -10,7 +10,9 @@ from compilelint import registry
 from compilelint.analysis import Analyser
 from compilelint.config import Settings
 from compilelint.context import SiteContext
-from compilelint.engine.events import Event
+from compilelint.dispatch import Dispatch
+from compilelint.engine.events import Call, Event, Site
+from compilelint.engine.regions import Standing
 from compilelint.engine.summary import Summary
 from compilelint.finding import Finding, Span
 from compilelint.sdk import Report, Rule
@@ -29,12 +31,23 @@ class Claim:
     why: str
 
 
+class EveryCall(Dispatch):
+    """Which events rules want, and all calls."""
+
+    def wants(self, event: type[Event], target: str = "") -> bool:
+        return event is Call or super().wants(event, target)
+
+
 class Watched(Analyser):
     """`claims` by context."""
 
     def __init__(self, files: Sequence[Path], settings: Settings) -> None:
         super().__init__(files, settings, registry.load_rules(settings), Layout.of(files), {})
+        self.engine.interest = EveryCall(self.rules)
         self.claims: dict[Summary, list[Claim]] = {}
+
+    def is_idle(self, standing: Standing, site: Site, summary: Summary) -> bool:
+        return False  # what is dropped is told, with the reason
 
     def _finding(
         self, rule: Rule, report: Report, event: Event, context: SiteContext, summary: Summary

@@ -35,6 +35,9 @@ def _context(context: Context, explanation: Explanation) -> list[str]:
         for step in steps:
             place = f"line {step.line}" if step.path == explanation.path else f"{step.path}:{step.line}"
             lines.append(f"    {place}: {step.text}")
+        if belief.targets:
+            named = " and of ".join(f"`{target}`" for target in belief.targets)
+            lines.append(f"    is told to rules as a call of {named}")
     if not context.beliefs:
         lines.append("  is not evaluated: it can't be reached here, or only when its value is asked for")
     lines += [f"  {_verdict(verdict)}" for verdict in context.verdicts]

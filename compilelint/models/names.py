@@ -60,7 +60,25 @@ def canonical(name: str) -> str:
     if exact is not None:
         return exact
     for pattern, replacement in _PATTERNS:
-        replaced = pattern.sub(replacement, name)
-        if replaced != name:
+        if (match := pattern.match(name)) is not None and (replaced := match.expand(replacement)) != name:
             return _EXACT.get(replaced, replaced)
     return name
+
+
+def told_as(target: str) -> str:
+    """How a call of a method is told that `target` names by its class: `torch.optim.SGD.step` →
+    `torch.optim.Optimizer.step`, `torch.Tensor.item` → `Tensor.item`; any other target in its canonical spelling."""
+    name = canonical(target)
+    head, _, method = name.rpartition(".")
+    owner = canonical(head)
+    if owner in ("torch.Tensor", "torch.nn.Parameter", "torch.nn.Buffer"):
+        return f"Tensor.{method}"
+    if owner == "torch.nn.Module" and method != "__call__":
+        return f"Module.{method}"
+    if is_optimizer(owner):
+        return f"torch.optim.Optimizer.{method}"
+    first, _, rest = name.partition(".")
+    return f"{_SHORT[first]}.{rest}" if first in _SHORT else name
+
+
+_SHORT = {"np": "numpy", "nn": "torch.nn", "F": "torch.nn.functional", "optim": "torch.optim"}
