@@ -253,6 +253,7 @@ HARD = {
     "wrong calls": "def f(a, /, b, *, c): return a\nf()\nf(1, 2, 3, 4)\nf(a=1)\nf(x=1, **{'a': 2})\nf(*f, **f)",
     "odd unpacking": "a, b = 1\na, b = 'ab'\n*a, = {}\n(a, *b), = [[1, 2]]\na, b = b, a = (1, 2)\nfor a, b in 3: pass\n",
     "odd targets": "f().x = 1\nf()[0] = 1\n[1][0] = 2\n(lambda: 0).x = 1\n'a'.b = 2\nx[x[0]] = x[x]\nx.y[z.w].v += 1",
+    "annotations that are none": f"def f(x: '{'(' * 5000}', y: '{'not ' * 30000}z', z: '\\x00', w: '\\\\d'): return x",
     "form feed and odd newlines": "def f(x):\n\x0c    return x\n\n\x0cclass A:\n    pass\n",
 }  # fmt: skip
 

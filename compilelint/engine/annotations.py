@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
@@ -86,6 +87,16 @@ def annotated(
     return declared(_Reader(scope, path, why).read(node, at if at is not None else node))
 
 
+def _parsed(text: str) -> ast.expr | None:
+    """The expression that a string holds; None where it holds none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 class _Reader:
     def __init__(self, scope: Scope, path: str, why: str) -> None:
         self.scope = scope
@@ -99,10 +110,8 @@ class _Reader:
             case ast.Constant(value=None):
                 return NONE
             case ast.Constant(value=str(text)):
-                try:
-                    return self.read(ast.parse(text.strip(), mode="eval").body, at, depth + 1)
-                except (SyntaxError, ValueError):
-                    return UNKNOWN
+                written = _parsed(text)
+                return self.read(written, at, depth + 1) if written is not None else UNKNOWN
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
                 return join_all((self.read(left, at, depth + 1), self.read(right, at, depth + 1)))
             case ast.Subscript(value=base, slice=index):
