@@ -48,6 +48,7 @@ __all__ = [
     "check",
     "check_source",
     "clean",
+    "cut_short",
     "describe",
     "describe_error",
     "end_as",
@@ -458,6 +459,13 @@ def _rule_docs() -> list[RuleDoc]:
     from compilelint import report
 
     return [report.RuleDoc(r.code, r.name, summary(r), r.documentation, r.effects) for r in rules()]
+
+
+def cut_short(outcome: Outcome) -> list[str]:
+    """A line for each function that was not followed to its end: findings may be missing there."""
+    from compilelint import checking
+
+    return checking.cut_short(outcome.stats)
 
 
 def describe_error(error: InternalError) -> str:

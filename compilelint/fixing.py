@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compilelint import registry
-from compilelint.checking import cut_short, display_path, findings_in, select_files
+from compilelint.checking import cut_short, display_path, findings_in, select_files, source_lines
 from compilelint.config import Settings
 from compilelint.finding import Finding
 from compilelint.fix.run import FixResult, fix_files
 from compilelint.runner import unreadable
+from compilelint.source.notebook import is_notebook, place
 from compilelint.vendor import Copies
 
 if TYPE_CHECKING:
@@ -32,6 +33,18 @@ class FixRun:
     problems: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     prover: Prover | None = None
+
+    @property
+    def told(self) -> list[str]:
+        """A line for each file that is no Python: where, and what is wrong."""
+        lines = []
+        for finding in self.unreadable:
+            span, where = finding.span, f"{finding.span.path}:{finding.span.line}"
+            if is_notebook(span.path):
+                cell, line = place(source_lines(span.path), span.line)
+                where = f"{span.path}:cell {cell}:{line}"
+            lines.append(f"{where}:{span.column}: {finding.message}")
+        return lines
 
     @property
     def exit_code(self) -> int:

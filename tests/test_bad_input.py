@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -74,6 +75,14 @@ def test_the_others_are_checked(unreadable: CheckResult) -> None:
     assert [f.code for f in unreadable.findings if f.span.path.endswith("whole.py")] == ["CL201"]
     assert (unreadable.exit_code, unreadable.errors) == (1, [])
     assert all(api.render(unreadable, form) for form in api.FORMATS)
+
+
+def test_fix_tells_the_cell_too(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "source": text} for text in ("import torch\n", "y = 1\nx = (\n", ")")]
+    (tmp_path / "m.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "m.py").write_text("import torch\nx = (\n", encoding="utf-8")
+    told = api.fix([tmp_path], Settings()).told
+    assert [line.partition("m.")[2].partition(": ")[0] for line in told] == ["ipynb:cell 2:2:5", "py:2:5"]
 
 
 ODD: dict[str, Callable[[str], bytes]] = {

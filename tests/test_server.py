@@ -357,6 +357,21 @@ main()
     assert with_editor(folder, session, command=(str(script), "server")) == 0
 
 
+def test_a_function_that_is_cut_short_is_told(folder: Path) -> None:
+    script = folder.parent / "short.py"
+    script.write_text(
+        "from compilelint.cli import main\nfrom compilelint.engine import run\nrun.MAX_STATEMENTS = 0\nmain()\n",
+        encoding="utf-8",
+    )
+
+    async def session(editor: Editor) -> None:
+        editor.open(folder / "m.py", BRANCH)
+        message = await editor.until(lambda: next((m for m in editor.messages if "module" not in m), None))
+        assert "too long to be followed to its end: findings may be missing there" in message
+
+    assert with_editor(folder, session, command=(str(script), "server")) == 0
+
+
 def test_nothing_of_the_user_is_run(folder: Path) -> None:
     """Not even where `python -m` puts the working folder on the path."""
     ran = folder / "ran"

@@ -47,8 +47,8 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
     )
     for problem in run.problems:
         console.error(problem)
-    for finding in run.unreadable:
-        console.error(f"{finding.span.path}:{finding.span.line}:{finding.span.column}: {finding.message}")
+    for told in run.told:
+        console.error(told)
     if not options["quiet"]:
         for notice in run.notices:
             console.warn(notice)

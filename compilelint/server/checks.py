@@ -134,8 +134,8 @@ class Checks:
             return self._session.check(document.path, texts, settings, build_fixes=build_fixes)
 
         outcome = await self._run(check)
-        for error in outcome.errors:
-            self.tell(api.describe_error(error))
+        for problem in [*map(api.describe_error, outcome.errors), *api.cut_short(outcome)]:
+            self.tell(problem)
         return outcome.findings
 
     async def _run(self, call: Callable[[], T]) -> T:
