@@ -74,15 +74,22 @@ def test_check(path: Path) -> None:
     assert starts == wanted or found == wanted, f"too many: {starts - wanted}, missing: {wanted - starts}"
 
 
+def remake(path: Path) -> str:
+    """How a `.fixed.py` is made."""
+    fixed = f"fixtures/{path.stem}.fixed.py"
+    command = f"python -m compilelint fix --unsafe-fixes --apply --isolated {fixed}"
+    return f"make {fixed} anew and read it: cp fixtures/{path.name} {fixed} && {command}"
+
+
 @pytest.mark.parametrize("path", FIXED, ids=lambda p: p.stem)
 def test_fix(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
     api.fix([copy], UNSAFE, apply=True)
     once = copy.read_text(encoding="utf-8")
-    assert once == path.with_suffix(".fixed.py").read_text(encoding="utf-8")
+    assert once == path.with_suffix(".fixed.py").read_text(encoding="utf-8"), remake(path)
     api.fix([copy], UNSAFE, apply=True)
-    assert copy.read_text(encoding="utf-8") == once
+    assert copy.read_text(encoding="utf-8") == once, "a second fix changes what the first one wrote"
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path not in FIXED], ids=lambda p: p.stem)
@@ -90,7 +97,7 @@ def test_nothing_to_fix(path: Path, tmp_path: Path) -> None:
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())
     api.fix([copy], UNSAFE, apply=True)
-    assert copy.read_bytes() == path.read_bytes()
+    assert copy.read_bytes() == path.read_bytes(), f"fix changes it: {remake(path)}"
 
 
 @pytest.mark.parametrize("path", BREAKING, ids=lambda p: p.stem)

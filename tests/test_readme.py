@@ -50,7 +50,7 @@ def test_generated_parts() -> None:
 
 @pytest.mark.parametrize("rule", registry.all_rules(), ids=lambda rule: rule.code)
 def test_every_rule(rule: Rule) -> None:
-    assert f"| {rule.code} | {rule.name} |" in README
+    assert f"| {rule.code} | {rule.name} |" in README, "run `python scripts/readme.py`"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -132,12 +132,20 @@ def test_effects_by_region() -> None:
     assert tuple(kinds) == get_args(RegionKind)
 
 
+def test_families() -> None:
+    """CONTRIBUTING says which effects the rules of a family may have."""
+    (said,) = re.findall(r"rules of a family may have: (.*?)\.\n", CONTRIBUTING, re.DOTALL)
+    rows = [" ".join(row.split()) for row in said.split(";")]
+    families = registry.FAMILIES.items()
+    assert rows == [f"{family}xx {', '.join(e for e in EFFECTS if e in own)}" for family, own in families]
+
+
 def test_free_codes() -> None:
     """CONTRIBUTING names the codes between others that are free."""
     codes = sorted(int(rule.code[2:]) for rule in registry.load_rules())
     free = [n for low, high in pairwise(codes) if low // 100 == high // 100 for n in range(low + 1, high)]
     (said,) = re.findall(r"Free between others are (.*?);", CONTRIBUTING, re.DOTALL)
-    assert re.findall(r"CL\d{3}", said) == [f"CL{n}" for n in free]
+    assert re.findall(r"CL\d{3}", said) == [f"CL{n}" for n in free], "edit the list of free codes in CONTRIBUTING.md"
 
 
 def test_links() -> None:
