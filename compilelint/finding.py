@@ -21,6 +21,8 @@ REGION_NAMES: dict[RegionKind, str] = {
 
 
 class Severity(str, Enum):
+    """How much a finding matters; by default it follows from the effects and the region."""
+
     NOTE = "note"
     WARNING = "warning"
     ERROR = "error"

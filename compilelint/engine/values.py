@@ -59,6 +59,8 @@ class Origin:
 
 @dataclass(slots=True, eq=False)
 class Value:
+    """What an expression may be, as one of the kinds below; `origin` is its history."""
+
     origin: Origin | None = field(default=None, kw_only=True)
 
 
