@@ -108,8 +108,10 @@ def reads(event: Call, ctx: Context) -> Iterator[Report]:
 
 @rule.on(Convert)
 def converts(event: Convert, ctx: Context) -> Iterator[Report]:
-    if event.kind == "order":
-        return  # told of as the call
+    if event.kind == "order":  # without a key it is told of as the call
+        if "key" in keywords(event.node) and not ctx.compiled and on_device(event.value):
+            yield found(event, event.value, ctx, "compares tensors one by one in Python")
+        return
     how = "formats a tensor" if event.kind in ("str", "format", "%") else "turns a tensor into a Python number"
     if event.kind == "format" and ctx.compiled and ctx.region.kind != "compiled":
         if on_device(event.value):  # Dynamo traces it, should it come here
@@ -120,11 +122,15 @@ def converts(event: Convert, ctx: Context) -> Iterator[Report]:
     yield from report(event, event.value, ctx, how, fix=fix)
 
 
+def keywords(node: ast.AST) -> list[str | None]:
+    return [keyword.arg for keyword in node.keywords] if isinstance(node, ast.Call) else []
+
+
 @rule.on(Call, "max", "min", "sorted")
 def compares(event: Call, ctx: Context) -> Iterator[Report]:
     """Python's own `max` asks the truth of each comparison; compiled code computes it on the device."""
     several = len(event.args) > 1
-    first = event.args[0] if event.args else None
+    first = event.args[0] if event.args and "key" not in event.kwargs else None
     if first is None or (isinstance(first, Seq) and not several and first.items is not None and len(first.items) < 2):
         return
     value = first.any_item() if isinstance(first, Seq) and not several else first

@@ -650,6 +650,16 @@ GATES = {
                 if i == 0:
                     time.time()  # once
         """,
+    "the first round": """
+        def f(xs):
+            total, last = None, None
+            for x in xs:
+                if total is None:
+                    total = g(time.time())  # once
+                if last is None:
+                    last = g(time.time())  # none
+                last = None
+        """,
     "half precision": """
         def f(x: Tensor):
             if x.dtype == torch.float16:
@@ -730,6 +740,46 @@ def test_a_test_suite_is_cold(tmp_path: Path, path: str, beside: str, tested: bo
     file.write_text(f"import torch\n{beside}{STEP}", encoding="utf-8")
     found = api.check([file], Settings(select=("CL204", "CL201"))).findings
     assert [finding.severity.value for finding in found] == ([] if tested else ["warning"])
+
+
+BUILT = """
+import functools, torch
+
+class Base(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = self.make()
+
+class Net(Base):
+    @functools.cached_property
+    def width(self):
+        return 3
+
+    @functools.cached_property
+    def depth(self):
+        return 3
+
+    def make(self):
+        return torch.nn.Linear(self.width, 2)
+
+    def forward(self, x):
+        x = self.head(x) * self.width
+        return x * self.depth  # told
+"""
+
+
+def test_a_cached_property_that_is_known_once_the_object_is_built_takes_no_lock() -> None:
+    found = api.check_source(BUILT.encode(), "m.py", Settings(select=("CL115",), python=(3, 11))).findings
+    assert [finding.span.line for finding in found] == [1 + BUILT[: BUILT.index("# told")].count("\n")]
+
+
+@pytest.mark.parametrize(
+    ("key", "told"), [("key=lambda t: -t", True), ("key=lambda t: t.place", False), ("reverse=True", True)]
+)
+def test_what_is_sorted_by_a_key_is_compared_by_it(key: str, told: bool) -> None:
+    text = f"from torch import Tensor\ndef f(xs: list[Tensor]):\n    return sorted(xs, {key})\n"
+    found = api.check_source(text.encode(), "m.py", Settings(select=("CL201",))).findings
+    assert bool(found) is told
 
 
 def test_what_runs_once_is_a_note() -> None:

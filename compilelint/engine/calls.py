@@ -532,7 +532,8 @@ class Calls(Frame):
             self.engine.references.setdefault(method, set()).add(self.summary.info)
             kinds = method.decorators
             function = self.engine.class_attribute(info, name, instance)
-            if "functools.cached_property" in kinds or "cached_property" in kinds:
+            cached = "functools.cached_property" in kinds or "cached_property" in kinds
+            if cached and not self.engine.reads_when_built(info, name):
                 self._tell_call("functools.cached_property.__get__", Arguments.none(), None, UNKNOWN, node)
             if any(k.rpartition(".")[2] in ("property", "cached_property", "lazy_property") for k in kinds):
                 return self.call(function, Arguments.none(), node)

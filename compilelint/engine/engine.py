@@ -374,6 +374,25 @@ class Engine:
             self._lazy_attrs[(info, name)] = result
         return result
 
+    def reads_when_built(self, info: ClassInfo, name: str) -> bool:
+        """Whether `__init__`, or a method that it calls, reads `self.name`: a cached property is known from then on."""
+        waiting = [
+            b.methods["__init__"] for b in self.mro(info) if isinstance(b, ClassInfo) and "__init__" in b.methods
+        ]
+        seen = set(waiting)
+        while waiting:
+            writer = waiting.pop()
+            me = next((a.arg for a in writer.node.args.args), "")
+            for node in walk_tree(writer.node):
+                match node:
+                    case ast.Attribute(value=ast.Name(id=owner), attr=attr, ctx=ast.Load()) if owner == me:
+                        if attr == name:
+                            return True
+                        if (called := self.method(info, attr)) is not None and called not in seen:
+                            seen.add(called)
+                            waiting.append(called)
+        return False
+
     def _writers(self, info: ClassInfo) -> Mapping[str, list[FunctionInfo]]:
         """The methods but `__init__` that set attributes of a class's objects, by attribute."""
         found = self._stores.get(info)

@@ -146,6 +146,8 @@ class Run(Expressions):
         match node.test:
             case ast.Compare(left=ast.Attribute() as target, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
                 return self._fills(self.dotted(target), node.body)
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+                return bool(self.loops) and _binds_first(self.loops[-1].node, name, node.body)
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as flag):
                 return self._fills(self.dotted(flag), node.body, with_true=True)
             case ast.UnaryOp(
@@ -637,6 +639,18 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
 }
 if hasattr(ast, "TryStar"):  # from Python 3.11 on
     _STATEMENTS[ast.TryStar] = Run._try
+
+
+def _binds_first(loop: ast.AST, name: str, body: list[ast.stmt]) -> bool:
+    """`if total is None: total = …`, where nothing else in the loop makes it None again: the first round alone."""
+    stores = [n for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.AnnAssign | ast.For) and _binds(n, name)]
+    reset = any(isinstance(getattr(n, "value", None), ast.Constant) or isinstance(n, ast.For) for n in stores)
+    return not reset and any(_binds(s, name) for s in body)
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+    return any(isinstance(t, ast.Name) and t.id == name for t in targets)
 
 
 def _asks_nonfinite(test: ast.expr) -> bool:

@@ -109,12 +109,10 @@ def assert_on_device(event: Branch, ctx: Context) -> Fix | None:
         else:
             rw.replace_statement(owner, text)
 
-    return Fix(
-        "assert on the device",
-        Applicability.UNSAFE,
-        build,
-        "the failure comes as a RuntimeError once the device gets there, not as this exception here",
-    )
+    why = "the failure comes as a RuntimeError once the device gets there, not as this exception here"
+    if isinstance(message, ast.JoinedStr) and any(isinstance(part, ast.FormattedValue) for part in message.values):
+        why += ", and its message has the names of values in place of the values"
+    return Fix("assert on the device", Applicability.UNSAFE, build, why)
 
 
 def _may_be_sizes(node: ast.expr, ctx: Context) -> bool:
