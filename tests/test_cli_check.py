@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from compilelint.cli import compilelint
 from compilelint.finding import EFFECTS
 
 BAD = """\
@@ -224,6 +226,28 @@ def test_stdin_is_checked_as_the_file_that_is_named(project: Path) -> None:
     uses = "import torch\nfrom helper import positive\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    "
     shown = run(project, "check", "--stdin-filename", "bad.py", stdin=uses + "return positive(x.sum().item())\n").stdout
     assert "bad.py:7:21" in shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes stdin")
+def test_a_stdin_that_can_not_be_read(project: Path) -> None:
+    for how, why in (("<&-", "stdin is closed"), ("0>/dev/null", "stdin can't be read")):
+        line = f'"{sys.executable}" -m compilelint check - {how}'
+        done = subprocess.run(["sh", "-c", line], cwd=project, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 2 and why in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", ".", "folder"])
+def test_stdin_is_no_folder(project: Path, name: str) -> None:
+    (project / "folder").mkdir()
+    done = run(project, "check", "--stdin-filename", name, stdin=BAD)
+    assert (done.returncode, done.stdout) == (2, "") and "--stdin-filename" in done.stderr
+
+
+def test_a_path_without_permission_does_not_end_the_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(os, "access", lambda *_args, **_more: False)
+    done = CliRunner().invoke(compilelint, ["check", "good.py", "bad.py", "--no-cache", "--output-format", "concise"])
+    assert "bad.py:6:8: CL101" in done.stdout
 
 
 def test_quiet(project: Path) -> None:

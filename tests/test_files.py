@@ -80,6 +80,14 @@ def test_symbolic_links_stay_inside(tmp_path: Path) -> None:
     assert len(taken(inside)) == 1
 
 
+def test_the_name_of_a_file_goes_before_that_of_a_link(tmp_path: Path) -> None:
+    make(tmp_path, "b.py", "real.py", "z.py")
+    (tmp_path / "alias.py").symlink_to("real.py")
+    assert taken(tmp_path) == ["b.py", "real.py", "z.py"]
+    assert taken(tmp_path, None, tmp_path / "real.py", tmp_path / "alias.py") == ["real.py"]
+    assert taken(tmp_path, None, tmp_path / "alias.py") == ["alias.py"]
+
+
 def test_each_file_once(tmp_path: Path) -> None:
     make(tmp_path, "a.py")
     assert taken(tmp_path, None, tmp_path, tmp_path / "a.py", tmp_path / "." / "a.py") == ["a.py"]

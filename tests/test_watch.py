@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from compilelint import api
 from compilelint.cli import compilelint
+from compilelint.errors import UsageProblem
 
 BAD = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.item()\n"
 GOOD = BAD.replace(".item()", ".abs()")
@@ -22,7 +23,7 @@ def watches(monkeypatch: pytest.MonkeyPatch, *edits: Callable[[], object]) -> li
     """Stands in for watchfiles: makes one edit after the other, then is interrupted; which paths are asked about."""
     asked: list[bool] = []
 
-    def watch(*paths: Path, watch_filter: Callable[[int, str], bool]) -> Iterator[set[tuple[int, str]]]:
+    def watch(*paths: str, watch_filter: Callable[[int, str], bool], recursive: bool) -> Iterator[set[tuple[int, str]]]:
         asked.extend(watch_filter(1, f"/x/{name}") for name in ("m.py", "pyproject.toml", "m.txt"))
         for edit in edits:
             edit()
@@ -81,3 +82,33 @@ def test_what_really_changes(tmp_path: Path) -> None:
 
     threading.Timer(1.0, lambda: (tmp_path / "m.py").write_text(GOOD, encoding="utf-8")).start()
     next(seen)
+
+
+def test_a_named_file_that_another_replaces(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    import threading
+
+    file, new = tmp_path / "m.py", tmp_path / "m.py.new"
+    file.write_text(BAD, encoding="utf-8")
+    seen = api.watch([file])
+    next(seen)
+    for change in (lambda: new.replace(file), lambda: new.replace(file), file.unlink, lambda: new.replace(file)):
+        new.write_text(GOOD, encoding="utf-8")
+        threading.Timer(1.0, change).start()
+        next(seen)
+
+
+def test_a_missing_file_is_told_and_the_watch_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "m.py"
+    watches(monkeypatch, lambda: file.write_text(BAD, encoding="utf-8"), file.unlink)
+    output, code = run("m.py", "--output-format", "concise", cache=tmp_path / "cache")
+    lines = [line for line in output.splitlines() if line.startswith(("m.py", "error"))]
+    assert [line.partition(":")[0] for line in lines] == ["error", "m.py", "error"]
+    assert lines[0] == "error: m.py: no such file or directory" and code == 2
+
+
+def test_nothing_to_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watches(monkeypatch)
+    with pytest.raises(UsageProblem, match="none of the paths is in a folder that exists"):
+        run(str(tmp_path / "gone" / "m.py"), cache=tmp_path / "cache")

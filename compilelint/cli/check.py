@@ -12,7 +12,7 @@ import click
 
 from compilelint.api import FORMATS
 from compilelint.cli import console
-from compilelint.cli.options import paths_argument, selection_options, settings_from
+from compilelint.cli.options import GivenPath, paths_argument, selection_options, settings_from
 from compilelint.errors import UsageProblem
 
 
@@ -32,7 +32,7 @@ from compilelint.errors import UsageProblem
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them.")
 @click.option(
     "--stdin-filename",
-    type=click.Path(path_type=Path),
+    type=GivenPath(dir_okay=False, readable=False, path_type=Path),
     metavar="FILE",
     help="Check what stdin holds (PATHS: none, or `-`) as if it were in this file.",
 )
@@ -113,7 +113,7 @@ def check(
             raise click.UsageError("what stdin holds is checked alone: no paths beside `-` or --stdin-filename")
         if write_baseline or add_ignores or diff_base is not None:
             raise click.UsageError("--write-baseline, --add-ignores and --diff-base are for files, not for stdin")
-        result = api.check_source(sys.stdin.buffer.read(), stdin_filename or "-", settings)
+        result = api.check_source(_stdin(), stdin_filename or "-", settings)
     elif write_baseline or add_ignores:
         if diff_base is not None or statistics or (write_baseline and add_ignores):
             raise click.UsageError("--write-baseline, --add-ignores, --diff-base and --statistics exclude each other")
@@ -137,6 +137,15 @@ def check(
     if options["verbose"]:
         _tell_more(result, time.perf_counter() - started)
     return 0 if exit_zero and not result.failed else result.exit_code
+
+
+def _stdin() -> bytes:
+    if sys.stdin is None:
+        raise click.UsageError("stdin is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise click.UsageError(f"stdin can't be read: {error.strerror or error}") from None
 
 
 def _watched(paths: tuple[Path, ...]) -> int:

@@ -12,7 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Path(click.Path):
+class GivenPath(click.Path):
     """A path; an empty one, as an unset variable gives, is not taken for the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -21,7 +21,8 @@ class _Path(click.Path):
         return super().convert(value, param, ctx)
 
 
-paths_argument = click.argument("paths", nargs=-1, type=_Path(path_type=Path))
+# what can't be read is told by the run, which goes on to the rest
+paths_argument = click.argument("paths", nargs=-1, type=GivenPath(readable=False, path_type=Path))
 
 _SELECTION = (
     click.option(

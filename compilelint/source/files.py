@@ -129,13 +129,14 @@ def select(paths: Sequence[Path], exclusions: Exclusions | None = None) -> Selec
     """Walks the paths. Folders are searched for Python files; files are taken as they are."""
     exclusions = exclusions or Exclusions()
     selection = Selection()
-    seen: set[str] = set()
+    taken: dict[str, Path] = {}
     for path in paths:
         for file in _expand(path, exclusions, selection):
             real = os.path.realpath(file)
-            if real not in seen:
-                seen.add(real)
-                selection.files.append(file)
+            if real in taken and taken[real].is_symlink() and not file.is_symlink():
+                del taken[real]  # the file's own name is the better one, at its own place
+            taken.setdefault(real, file)
+    selection.files = list(taken.values())
     return selection
 
 
