@@ -296,6 +296,8 @@ class Analyser:
             return True
         if self.settings.compiled != "all" or summary.info is None:
             return False
+        if self.engine.disabled(summary.info):
+            return False
         return region.kind != "cold" or summary.info.name not in ("__init__", "__repr__", "extra_repr")
 
     def _finding(

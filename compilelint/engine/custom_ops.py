@@ -11,6 +11,8 @@ import ast
 from compilelint.source.module import Module
 
 REGISTERS_FAKE = frozenset(("register_fake", "impl_abstract", "register_meta"))
+# methods of an operator, and functions of torch.library, that take what is run for it
+REGISTERS = REGISTERS_FAKE | {"register_kernel", "register_autograd", "register_vmap", "register_torch_dispatch"}
 COMPOSITE = frozenset(("Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd"))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
 from compilelint.engine.aside import MAKES, SETUP, runs_once
-from compilelint.engine.custom_ops import operators
+from compilelint.engine.custom_ops import REGISTERS, operators
 from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import YIELD, imports_by_name, is_generator
 from compilelint.engine.scope import Scope
@@ -74,6 +74,7 @@ PLAIN = sys.stdlib_module_names | {"numpy", "pandas", "scipy", "sklearn", "pydan
 COMPILES_APART = frozenset(
     ("numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cupy.fuse")
 )
+KEPT_OUT = frozenset(("torch.compiler.disable", "torch.library.custom_op", "torch.library.impl"))
 _MATTERS = (Tensor, Function, Class, Partial, Compiled, Method)
 
 
@@ -523,12 +524,14 @@ class Engine:
         return info.generator
 
     def disabled(self, info: FunctionInfo) -> bool:
-        """Whether torch.compiler.disable keeps Dynamo out of a function."""
+        """Whether Dynamo is kept out of a function: by torch.compiler.disable, or since it is an operator's body."""
         if isinstance(info.node, ast.Lambda) or not info.decorators:
             return False
         scope = self.scope(info.module)
         targets = [scope.static(d.func if isinstance(d, ast.Call) else d) for d in info.node.decorator_list]
-        return any(isinstance(t, External) and t.name == "torch.compiler.disable" for t in targets)
+        if any(isinstance(t, External) and t.name in KEPT_OUT for t in targets):
+            return True
+        return any(name.rpartition(".")[2] in REGISTERS for name in info.decorators)
 
     def parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """Each parameter's value judged by annotation, default and use: what a caller nobody saw would pass."""
