@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compilelint import runner
+from compilelint import parts, runner
 from compilelint.config import Settings
 from compilelint.errors import InstallationError
 from compilelint.finding import Finding, Region, RegionKind, Severity, Span, TraceStep, one_per_site
@@ -115,7 +115,8 @@ def check(folder: Path, env: dict[str, str], *args: str) -> subprocess.Completed
 def tree(folder: Path, bad: str = "") -> Path:
     folder.mkdir()
     for number in range(24):
-        (folder / f"m{number:02}.py").write_text(CODE + f"# {'x' * 20_000}\n", encoding="utf-8")
+        text = CODE + f"# {'x' * (parts.WHOLE_BYTES // 20)}\n"  # more than one part in all
+        (folder / f"m{number:02}.py").write_text(text, encoding="utf-8")
     if bad:
         text = f"import torch\n\n\n@torch.compile\ndef g(x: torch.Tensor):\n    return {bad}\n"
         (folder / "m11_bad.py").write_text(text, encoding="utf-8")
