@@ -17,18 +17,19 @@ SECONDS_A_LINE = 0.001  # more, for each line of the file
 
 
 class Allowance:
-    """What each file has used up."""
+    """What each file has left."""
 
     def __init__(self) -> None:
-        self._used: dict[Module, float] = {}
+        self._left: dict[Module, float] = {}
 
     @contextmanager
     def for_function(self, module: Module) -> Iterator[float]:
         """Until when, by `time.thread_time()`, one function of the file may take."""
         start = time.thread_time()
-        used = self._used.get(module, 0.0)
-        most = FILE_SECONDS + SECONDS_A_LINE * len(module.lines)
+        left = self._left.get(module)
+        if left is None:
+            left = FILE_SECONDS + SECONDS_A_LINE * module.text.count("\n")
         try:
-            yield start + min(FUNCTION_SECONDS, most - used)
+            yield start + min(FUNCTION_SECONDS, left)
         finally:
-            self._used[module] = used + time.thread_time() - start
+            self._left[module] = left - (time.thread_time() - start)

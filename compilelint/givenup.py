@@ -32,11 +32,15 @@ def without_given_up(findings: Iterable[Finding], modules: Mapping[str, Module])
 
 def _behind(module: Module, line: int) -> range:
     """The lines of the statements that follow the one at `line` in its block."""
-    for node in ast.walk(module.tree):
+    around: list[ast.AST] = [module.tree]
+    for node in around:
         for _, block in ast.iter_fields(node):
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                for statement in block:
-                    if statement.lineno == line and not isinstance(statement, ast.FunctionDef):
-                        end = block[-1].end_lineno or block[-1].lineno
-                        return range((statement.end_lineno or line) + 1, end + 1)
+            for part in block if isinstance(block, list) else ():
+                if isinstance(part, ast.stmt) and part.lineno == line and not isinstance(part, ast.FunctionDef):
+                    end = block[-1].end_lineno or block[-1].lineno
+                    return range((part.end_lineno or line) + 1, end + 1)
+                if isinstance(part, ast.match_case) or (
+                    isinstance(part, ast.stmt | ast.excepthandler) and part.lineno <= line <= (part.end_lineno or line)
+                ):
+                    around.append(part)
     return range(0)

@@ -23,7 +23,7 @@ from compilelint.engine.values import (
     on_device,
     tensor_of,
 )
-from compilelint.source.walk import named
+from compilelint.source.walk import named, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +63,7 @@ def is_passed_otherwise(node: ast.AST, ctx: Context, kind: Callable[[Value], boo
 
 def target_names(target: ast.AST) -> set[str]:
     """The names that a target, or anything in a statement, binds."""
-    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def block_of(statement: ast.stmt, ctx: Context) -> list[ast.stmt]:
@@ -77,7 +77,7 @@ def block_of(statement: ast.stmt, ctx: Context) -> list[ast.stmt]:
 
 def names_in(node: ast.AST) -> set[str]:
     """The names that an expression reads."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
@@ -90,7 +90,7 @@ def top_level(node: ast.AST, ctx: Context) -> ast.stmt | None:
 
 def used_outside(name: str, statement: ast.AST, function: ast.AST | None) -> bool:
     """Whether a name stands elsewhere in its function than in a statement; taken for granted as above."""
-    inside = set(map(id, ast.walk(statement)))
+    inside = set(map(id, walk(statement)))
     return function is None or any(id(n) not in inside for n in named(function, name))
 
 
@@ -124,7 +124,7 @@ def read_kind(event: Event, ctx: Context) -> ReadKind:
         element = (
             [comprehension.key, comprehension.value] if isinstance(comprehension, ast.DictComp) else [comprehension.elt]
         )
-        inside = any(event.node is n for part in element for n in ast.walk(part))
+        inside = any(event.node is n for part in element for n in walk(part))
         if inside and bound & names_in(event.node):
             return "per-key"
     loop = _loop(event, ctx)

@@ -226,8 +226,7 @@ def _said(node: Def) -> tuple[Any, ...]:
     }
     return (
         ast.get_docstring(node, clean=False),
-        modules._self_stores(node),
-        modules._self_fills(node),
+        modules._self_writes(node),
         facts.is_generator(node),
         facts.imports_by_name(node),
         _globals(node),

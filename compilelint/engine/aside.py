@@ -38,7 +38,6 @@ APART = re.compile(
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
 # calls that read or write files, or make tables or pictures of what they get
 FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json to_parquet DataFrame dump".split())
-FILE_NAMES = re.compile(rf"\b({'|'.join(sorted(FILES))})\b")
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 MAKES = frozenset("__init__ __post_init__".split())
@@ -94,6 +93,12 @@ def runs_seldom(info: FunctionInfo) -> bool:
 def runs_once(info: FunctionInfo) -> bool:
     """Whether a function is no part of training or inference, or its result is kept for good: a property's for each
     object, that of a function without parameters for all."""
+    if info.once is None:
+        info.once = _runs_once(info)
+    return info.once
+
+
+def _runs_once(info: FunctionInfo) -> bool:
     names = re.sub(r"\.<locals>", "", info.qualname).split(".")  # with those of the functions around
     parts = info.module.name.split(".")
     if any(map(ONCE.fullmatch, names)) or any(map(APART.fullmatch, parts[-2:])) or "datasets" in parts[1:]:
@@ -107,13 +112,10 @@ def runs_once(info: FunctionInfo) -> bool:
 
 def _uses_files(info: FunctionInfo) -> bool:
     if info.uses_files is None:
-        calls = (n.func for n in walk(info.node) if isinstance(n, ast.Call)) if _is_near_files(info) else ()
+        near = info.module.mentions(FILES, info.node)
+        calls = (n.func for n in walk(info.node) if isinstance(n, ast.Call)) if near else ()
         info.uses_files = any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
     return info.uses_files
-
-
-def _is_near_files(info: FunctionInfo) -> bool:
-    return info.module.mentions(FILE_NAMES, info.node)
 
 
 def is_cached(info: FunctionInfo) -> bool:
@@ -123,9 +125,8 @@ def is_cached(info: FunctionInfo) -> bool:
 
 def is_kept(info: FunctionInfo) -> bool:
     """Whether an object puts a cache in place of its method: `self.pattern = lru_cache(100)(self.pattern)`."""
-    if info.cls is None or "cache(" not in info.module.text:
-        return False
-    for writer in info.cls.stores.get(info.name, ()):
+    writers = info.cls.stores.get(info.name, ()) if info.cls is not None else ()
+    for writer in writers:
         for node in walk(writer.node):
             match node:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=ast.Call(func=func)) if name == info.name:

@@ -46,6 +46,7 @@ from compilelint.engine.values import (
 from compilelint.models import containers, nn, objects, sparse, torch_api
 from compilelint.models import tensors as tensor_model
 from compilelint.source.module import ClassInfo, FunctionInfo
+from compilelint.source.walk import walk as walk_tree
 
 MADE_OF = "is made of a tensor by a function that isn't known"
 
@@ -256,7 +257,7 @@ class Calls(Frame):
 
     def _passed_in(self, info: FunctionInfo, name: str, value: Value) -> Value:
         """An argument as compiled code sees it: a tensor is an input, whatever the caller made it from."""
-        arg = next((a for a in ast.walk(info.node.args) if isinstance(a, ast.arg) and a.arg == name), None)
+        arg = next((a for a in walk_tree(info.node.args) if isinstance(a, ast.arg) and a.arg == name), None)
         if not isinstance(value, Tensor) or arg is None:
             return value
         return replace(value, constant=False, origin=Origin(str(info.module.path), arg, "is passed in", value.origin))

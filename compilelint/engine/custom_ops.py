@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from compilelint.source.module import Module
+from compilelint.source.walk import walk
 
 REGISTERS_FAKE = frozenset(("register_fake", "impl_abstract", "register_meta"))
 # methods of an operator, and functions of torch.library, that take what is run for it
@@ -23,7 +24,7 @@ def operators(module: Module) -> dict[str, bool]:
     found: dict[str, bool] = {}
     names: dict[str, str] = {}  # the Python name of a custom_op function → its qualified name
     faked: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 if isinstance(decorator, ast.Call) and _last(decorator.func) in ("custom_op", "triton_op"):

@@ -108,7 +108,6 @@ class Engine:
         self._generic: dict[FunctionInfo, Summary] = {}
         self._cold: dict[FunctionInfo, Summary] = {}  # the generic ones of which cold code alone asked
         self._signed: dict[FunctionInfo, str] = {}  # what their signatures say they give
-        self._once: dict[FunctionInfo, bool] = {}
         self._modules: dict[str, Summary] = {}
         self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
@@ -494,14 +493,14 @@ class Engine:
         body = info.node.body
         if not isinstance(body, list) or len(body) > 15:
             return False
-        if not any(isinstance(s, ast.Return) for s in ast.walk(info.node)):
+        if not any(isinstance(s, ast.Return) for s in walk_tree(info.node)):
             return False
         scope = self.scope(info.module)
         imported: dict[str, Value] = {}
-        for node in ast.walk(info.node):
+        for node in walk_tree(info.node):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imported.update(scope.imports(node))
-        for node in ast.walk(info.node):
+        for node in walk_tree(info.node):
             if isinstance(node, ast.Call):
                 callee = scope.static(node.func)
                 root = node.func
@@ -630,7 +629,7 @@ class Engine:
         owner, receiver = inherited.cls, next((a.arg for a in inherited.node.args.args), "")
         called = {
             node.func.attr
-            for node in ast.walk(inherited.node)
+            for node in walk_tree(inherited.node)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and isinstance(node.func.value, ast.Name)
@@ -697,12 +696,7 @@ class Engine:
         """Whether a context runs once, whoever asks for it: set-up, a module's own statements, what loads or saves."""
         if caller.cold or caller.builds or caller.sets_up:
             return True
-        info = caller.info
-        if info is None:
-            return True
-        if info not in self._once:
-            self._once[info] = runs_once(info)
-        return self._once[info]
+        return caller.info is None or runs_once(caller.info)
 
     def _signed_enough(self, info: FunctionInfo, caller: Summary) -> bool:
         """Whether a signature says what a function gives: plain values or, if the caller is of no interest, objects."""

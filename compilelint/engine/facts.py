@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import lru_cache
 
 from compilelint.source.walk import children, walk
 
-YIELD = re.compile(r"\byield\b")
+YIELD = frozenset(("yield",))
 
 
 def is_generator(node: ast.AST) -> bool:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 
 from compilelint.engine.aside import is_cached, is_kept, runs_once, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, Loop, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import External, Instance, Tensor, Unknown, Value, walk
-from compilelint.source.module import FunctionInfo
+from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.walk import walk as nodes
 
 INITIALIZE = re.compile(r"_*init(ialize)?_(?!\w*(hidden|state|cache|step|batch|sequence))\w+")
 PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm.autonotebook.tqdm".split())
+PROGRESS_WORDS = frozenset(("tqdm", "trange"))
+LOADER_WORDS = frozenset(("DataLoader",))
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
     "<loader>",
@@ -88,7 +91,7 @@ def _takes_whole(engine: Engine, info: FunctionInfo, contexts: Collection[Summar
         return True
     if any(loop.loads for summary in contexts for loop in summary.loops):
         return True
-    return _calls(engine, info, "DataLoader", MAKES_LOADER) or _calls(engine, info, "tqdm", PROGRESS)
+    return _calls(engine, info, LOADER_WORDS, MAKES_LOADER) or _calls(engine, info, PROGRESS_WORDS, PROGRESS)
 
 
 def _given(contexts: Iterable[Summary]) -> Iterator[Value]:
@@ -114,10 +117,16 @@ def _makes_module(engine: Engine, info: FunctionInfo) -> bool:
     return info.cls is not None and "classmethod" in info.decorators and "torch.nn.Module" in engine.bases(info.cls)
 
 
-def _calls(engine: Engine, info: FunctionInfo, word: str, names: frozenset[str]) -> bool:
-    """Whether a function calls one of `names`, of which each has `word` in it."""
-    if word not in info.module.text:
+def _calls(engine: Engine, info: FunctionInfo, words: frozenset[str], names: frozenset[str]) -> bool:
+    """Whether a function calls one of `names`, which end in one of `words`."""
+    module = info.module
+    if not module.mentions(words, info.node) and not _renames(module, words):
         return False
     scope = engine.scope(info.module)
     called = (scope.static(node.func) for node in nodes(info.node) if isinstance(node, ast.Call))
     return any(isinstance(value, External) and value.name in names for value in called)
+
+
+@lru_cache(maxsize=8)  # functions are asked about module by module
+def _renames(module: Module, words: frozenset[str]) -> bool:
+    return any(f"{word} as " in module.text for word in words)

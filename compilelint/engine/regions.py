@@ -17,6 +17,7 @@ from compilelint.engine.values import BATCH, Compiled, External, Function, Insta
 from compilelint.finding import Region, RegionKind
 from compilelint.models.names import is_optimizer
 from compilelint.source.module import FunctionInfo, Module
+from compilelint.source.walk import walk as walk_tree
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
 # classes whose objects are made once, whatever they are made of
@@ -231,7 +232,7 @@ class Regions:
         if not summary.body.trains or summary.info is None:
             return False
         scope = self.engine.scope(summary.module)
-        made = (scope.static(node.func) for node in ast.walk(summary.info.node) if isinstance(node, ast.Call))
+        made = (scope.static(node.func) for node in walk_tree(summary.info.node) if isinstance(node, ast.Call))
         return not any(isinstance(value, External) and is_optimizer(value.name) for value in made)
 
 

@@ -34,6 +34,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import TOO_LONG
 from compilelint.models import nn, operators, tensors
+from compilelint.source.walk import walk
 
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
@@ -189,7 +190,7 @@ class Run(Expressions):
             return False
         if with_true:
             return any(isinstance(value, ast.Constant) and value.value is True for value in filled)
-        names = {n.id for value in filled for n in ast.walk(value) if isinstance(n, ast.Name)}
+        names = {n.id for value in filled for n in walk(value) if isinstance(n, ast.Name)}
         return not names & (self.summary.arguments.keys() - {self.me})
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, loop: Loop, enter: Callable[[], None]) -> None:
@@ -389,7 +390,7 @@ class Run(Expressions):
             self.env = dict(before) if before is not None else None
             if isinstance(case.pattern, ast.MatchValue):
                 self.tested(subject, case.pattern.value, "if", node)  # `case 3` asks `subject == 3`
-            for pattern in ast.walk(case.pattern):
+            for pattern in walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str) and self.env is not None:
                     self.bind(name, UNKNOWN)
@@ -583,7 +584,7 @@ class Run(Expressions):
                 if default is not None:
                     self.evaluate(default)
         if self.module.has_nonlocal and self.env is not None:
-            for child in ast.walk(node):  # what an inner function binds anew may be anything from here on
+            for child in walk(node):  # what an inner function binds anew may be anything from here on
                 for name in child.names if isinstance(child, ast.Nonlocal) else ():
                     if name in self.env:
                         self.bind(name, UNKNOWN)
@@ -643,7 +644,7 @@ if hasattr(ast, "TryStar"):  # from Python 3.11 on
 
 def _binds_first(loop: ast.AST, name: str, body: list[ast.stmt]) -> bool:
     """`if total is None: total = …`, where nothing else in the loop makes it None again: the first round alone."""
-    stores = [n for n in ast.walk(loop) if isinstance(n, ast.Assign | ast.AnnAssign | ast.For) and _binds(n, name)]
+    stores = [n for n in walk(loop) if isinstance(n, ast.Assign | ast.AnnAssign | ast.For) and _binds(n, name)]
     reset = any(isinstance(getattr(n, "value", None), ast.Constant) or isinstance(n, ast.For) for n in stores)
     return not reset and any(_binds(s, name) for s in body)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from compilelint.engine.values import External
-from compilelint.source.walk import children
+from compilelint.source.walk import children, walk
 
 # methods and attributes that tensors have and that arrays, modules, lists, numbers and strings have not
 TENSOR_ONLY = frozenset(
@@ -38,7 +37,7 @@ REDUCED = frozenset(
     """sum mean max min amax amin any all std var prod norm argmax argmin median cumsum softmax sort argsort""".split()
 )
 # attributes that only together show a tensor: modules may have a device, arrays have a shape
-ARRAYS = re.compile(r"\.\s*numpy\b|\b(?:as)?array\b")  # what `made_arrays` looks for
+ARRAYS = frozenset(("numpy", "array", "asarray"))  # what `made_arrays` looks for
 TOGETHER = frozenset(("shape", "device"))
 # … as calls of what is a tensor or, if not, an array: Dynamo reads both alike
 READS = frozenset("item tolist nonzero".split())
@@ -206,13 +205,13 @@ def _made_arrays(body: list[ast.stmt], resolve: object, rebound: set[str]) -> se
         if isinstance(statement, ast.With):
             found |= _made_arrays(statement.body, resolve, rebound)
         elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return):
-            nodes = list(ast.walk(statement))
+            nodes = list(walk(statement))
             if not any(isinstance(n, ast.IfExp | ast.BoolOp | ast.Lambda) for n in nodes):
                 found |= {name for n in nodes if (name := _array_of(n, resolve)) is not None} - rebound
         if isinstance(statement, ast.Return | ast.Raise):
             break
-        rebound |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        if any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(statement)):
+        rebound |= {n.id for n in walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        if any(isinstance(n, ast.Return | ast.Raise) for n in walk(statement)):
             break  # what stands below may not be for all that is passed
     return found
 

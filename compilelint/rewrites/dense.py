@@ -19,7 +19,7 @@ from compilelint.engine.values import External, Instance, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import alike, is_host_number, names_in, target_names
 from compilelint.rewrites.flow import used_after
-from compilelint.source.walk import named, nodes_of
+from compilelint.source.walk import named, nodes_of, walk
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Event
@@ -156,7 +156,7 @@ class Body:
         return any(
             isinstance(n, ast.Subscript)
             and ((isinstance(n.slice, ast.Name) and n.slice.id in self.masks) or _is_bool(n.slice, self.ctx))
-            for n in ast.walk(node)
+            for n in walk(node)
         )
 
     def _asks_some(self, test: ast.expr) -> bool:
@@ -215,10 +215,10 @@ class Whole:
         return any(
             isinstance(n, ast.expr)
             and (alike(n, self.pick.mask) or (isinstance(n, ast.Name) and n.id in self.pick.names))
-            for n in ast.walk(node)
+            for n in walk(node)
         ) or any(
             _is_bool(index, self.body.ctx)
-            for n in ast.walk(node)
+            for n in walk(node)
             if isinstance(n, ast.Subscript)
             for index in (n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice])
         )
@@ -269,7 +269,7 @@ class Whole:
 
     def _is_packed(self, node: ast.expr) -> bool:
         """Whether an expression is, or holds, a tensor that may be as long as the rows that were picked."""
-        tensors = (tensor_of(self.body.ctx.value(n)) for n in ast.walk(node) if isinstance(n, ast.Name))
+        tensors = (tensor_of(self.body.ctx.value(n)) for n in walk(node) if isinstance(n, ast.Name))
         return any(tensor is not None and tensor.rank != 0 for tensor in tensors)
 
     def _call(
@@ -333,7 +333,7 @@ class Whole:
 
     def _inside(self, node: ast.expr) -> bool:
         return self.body._is_of_rows(node) or any(
-            isinstance(n, ast.Subscript) and self._selects(n.slice) for n in ast.walk(node)
+            isinstance(n, ast.Subscript) and self._selects(n.slice) for n in walk(node)
         )
 
 
@@ -410,12 +410,12 @@ def is_rowwise_module(value: object) -> bool:
         return False
     made = {
         target.attr: assign.value
-        for assign in ast.walk(init.node)
+        for assign in walk(init.node)
         if isinstance(assign, ast.Assign)
         for target in assign.targets
         if isinstance(target, ast.Attribute)
     }
-    for node in ast.walk(forward.node):
+    for node in walk(forward.node):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
                 match made.get(name):
@@ -569,13 +569,13 @@ def _rounds(loop: ast.For, ctx: Context) -> Rounds | None:
     if not isinstance(loop.target, ast.Name):
         return None
     name = loop.target.id
-    for node in ast.walk(loop):
+    for node in walk(loop):
         match node:
             case ast.Subscript(value=ast.Attribute() as held, slice=index) if _is_round(index, name):
                 value = ctx.value(held)
                 if isinstance(value, Instance) and value.external.endswith("ModuleList"):
                     return Rounds(f"len({ast.unparse(held)})", name, made)
-    for node in ast.walk(loop):
+    for node in walk(loop):
         match node:
             case ast.Subscript(value=ast.Name(id=rows) as indexed, slice=index) if _is_round(index, name):
                 if tensor_of(ctx.value(indexed)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,7 @@ class FunctionInfo:
     decorators: tuple[str, ...] = ()  # dotted source text, calls stripped; resolved by the engine
     generator: bool | None = None  # whether it yields; found by the engine when first asked
     uses_files: bool | None = None  # likewise
+    once: bool | None = None  # whether it runs once; found when first asked
 
     @property
     def name(self) -> str:
@@ -53,6 +54,9 @@ class FunctionInfo:
         return None
 
 
+Writers = dict[str, list[FunctionInfo]]  # by attribute of `self`, the methods that write it
+
+
 @dataclass(slots=True, eq=False)
 class ClassInfo:
     module: Module
@@ -64,8 +68,7 @@ class ClassInfo:
     )  # class-level assignments: name → value or annotation node
     annotations: dict[str, ast.expr] = field(default_factory=dict)
     bodies: list[FunctionInfo] = field(default_factory=list)  # every function defined in it, overridden definitions too
-    _stores: dict[str, list[FunctionInfo]] | None = None
-    _fills: dict[str, list[FunctionInfo]] | None = None
+    _writers: tuple[Writers, Writers] | None = None
 
     @property
     def name(self) -> str:
@@ -78,16 +81,21 @@ class ClassInfo:
     @property
     def stores(self) -> dict[str, list[FunctionInfo]]:
         """`self.<name> = …`: by name, the methods that do it."""
-        if self._stores is None:
-            self._stores = _by_name(self.bodies, _self_stores)
-        return self._stores
+        return self._written_by()[0]
 
     @property
     def fills(self) -> dict[str, list[FunctionInfo]]:
         """`self.<name>.append(…)`, `self.<name>[…] = …`: by name, the methods that put something into a container."""
-        if self._fills is None:
-            self._fills = _by_name(self.bodies, _self_fills)
-        return self._fills
+        return self._written_by()[1]
+
+    def _written_by(self) -> tuple[Writers, Writers]:
+        if self._writers is None:
+            self._writers = {}, {}
+            for info in self.bodies:
+                for writers, names in zip(self._writers, _self_writes(info.node), strict=True):
+                    for name in names:
+                        writers.setdefault(name, []).append(info)
+        return self._writers
 
 
 class Module:
@@ -106,7 +114,7 @@ class Module:
         self.function_of: dict[ast.AST, FunctionInfo] = {}
         self.class_of: dict[ast.AST, ClassInfo] = {}
         self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
-        self._mentioned: dict[re.Pattern[str], list[int]] = {}
+        self._mentioned: dict[frozenset[str], list[int]] = {}
         self._index(tree.body, "", None)
         for statement in _top_level(tree.body):
             for bound in bound_names(statement):
@@ -168,28 +176,31 @@ class Module:
         """The lines as Python counts them: a form feed ends none."""
         return _NEWLINE.split(self.text)
 
-    def mentions(self, pattern: re.Pattern[str], node: ast.stmt | ast.expr) -> bool:
-        """Whether a pattern, of one line, is found where a node stands: what else is looked for there can't be."""
-        lines = self._mentioned.get(pattern)
+    def mentions(self, words: frozenset[str], node: ast.stmt | ast.expr) -> bool:
+        """Whether one of the words stands where a node does: what else is looked for there can't be."""
+        lines = self._mentioned.get(words)
         if lines is None:
-            lines = self._mentioned[pattern] = self._lines_with(pattern)
+            lines = self._mentioned[words] = self._lines_with(words)
         place = bisect_left(lines, node.lineno)
         return place < len(lines) and lines[place] <= (node.end_lineno or node.lineno)
 
-    def _lines_with(self, pattern: re.Pattern[str]) -> list[int]:
+    def _lines_with(self, words: frozenset[str]) -> list[int]:
+        present = [word for word in words if word in self.text]
+        if not present:
+            return []
         if "\r" in self.text:
-            return [number for number, line in enumerate(self.lines, 1) if pattern.search(line)]
+            return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in present)]
         found, line, last = [], 1, 0
-        for match in pattern.finditer(self.text):
-            line += self.text.count("\n", last, match.start())
-            last = match.start()
+        for place in sorted(place for word in present for place in _places(word, self.text)):
+            line += self.text.count("\n", last, place)
+            last = place
             found.append(line)
         return found
 
     @cached_property
     def shared(self) -> frozenset[str]:
         """Top-level names that functions bind anew, by `global`."""
-        if _GLOBAL.search(self.text) is None:
+        if "global" not in self.text or _GLOBAL.search(self.text) is None:
             return frozenset()
         return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
 
@@ -207,21 +218,29 @@ class Module:
         return ":=" in self.text
 
 
-def _by_name(
-    bodies: list[FunctionInfo], names: Callable[[Def | ast.Lambda], Iterable[str]]
-) -> dict[str, list[FunctionInfo]]:
-    found: dict[str, list[FunctionInfo]] = {}
-    for info in bodies:
-        for name in names(info.node):
-            found.setdefault(name, []).append(info)
-    return found
+def _places(word: str, text: str) -> Iterator[int]:
+    """Where a word stands, a whole one."""
+    place = text.find(word)
+    while place >= 0:
+        after = place + len(word)
+        if not (_is_part(text[place - 1 : place]) or _is_part(text[after : after + 1])):
+            yield place
+        place = text.find(word, after)
 
 
-def _self_fills(node: Def | ast.Lambda) -> list[str]:
+def _is_part(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _self_writes(node: Def | ast.Lambda) -> tuple[dict[str, None], dict[str, None]]:
+    """The attributes of its first parameter that a method sets, and those that it puts something into."""
     args = node.args.posonlyargs + node.args.args
-    names: dict[str, None] = {}
+    stored: dict[str, None] = {}
+    filled: dict[str, None] = {}
     for child in walk.walk(node) if args else ():
         match child:
+            case ast.Attribute(value=ast.Name(id=me), attr=name, ctx=ast.Store()) if me == args[0].arg:
+                stored[name] = None
             case (
                 ast.Subscript(value=ast.Attribute(value=ast.Name(id=me), attr=name), ctx=ast.Store())
                 | ast.Call(
@@ -231,24 +250,8 @@ def _self_fills(node: Def | ast.Lambda) -> list[str]:
                     )
                 )
             ) if me == args[0].arg:
-                names[name] = None
-    return list(names)
-
-
-def _self_stores(node: Def | ast.Lambda) -> list[str]:
-    args = node.args.posonlyargs + node.args.args
-    if not args:
-        return []
-    me = args[0].arg
-    names = {
-        child.attr: None
-        for child in walk.walk(node)
-        if isinstance(child, ast.Attribute)
-        and isinstance(child.ctx, ast.Store)
-        and isinstance(child.value, ast.Name)
-        and child.value.id == me
-    }
-    return list(names)
+                filled[name] = None
+    return stored, filled
 
 
 def _dotted(node: ast.AST) -> str:

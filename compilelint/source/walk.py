@@ -55,7 +55,7 @@ def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
 
 
 def nodes_of(function: ast.AST, kind: type[Node]) -> Sequence[Node]:
-    """The nodes of one kind among a function and all below it, as `ast.walk` gives them.
+    """The nodes of one kind among a function and all below it, as `walk` gives them.
 
     Remembered, as is `named`: it is asked for at each finding in a function."""
     return _of_kind(function, kind)  # type: ignore[return-value, arg-type]
@@ -68,7 +68,7 @@ def named(function: ast.AST, name: str) -> Sequence[ast.Name]:
 
 @lru_cache(maxsize=64)
 def _of_kind(function: ast.AST, kind: type[ast.AST]) -> Sequence[ast.AST]:
-    nodes = ast.walk(function) if kind is ast.AST else _of_kind(function, ast.AST)
+    nodes = walk(function) if kind is ast.AST else _of_kind(function, ast.AST)
     return tuple(node for node in nodes if isinstance(node, kind))
 
 
