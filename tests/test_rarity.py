@@ -96,6 +96,17 @@ def test_a_progress_bar_shows_a_whole_pass(batches: str, severity: str) -> None:
         """) == ["warning", "warning", severity]
 
 
+def test_a_progress_bar_of_another_name() -> None:
+    assert severities("""
+        from tqdm import trange as bar
+
+        def encode(model, rows: torch.Tensor, order: torch.Tensor):
+            for n in bar(9):
+                model(rows[n])
+            return order.max().item()
+        """) == ["note"]
+
+
 def test_a_text_outside_of_loops_is_one_request() -> None:
     text = """
         def answer(model, tokenizer, texts, device):

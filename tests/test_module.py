@@ -1,0 +1,33 @@
+"""What a module is asked of its text before its tree is walked."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from compilelint.source.module import Module
+
+TEXT = """\
+def one():
+    reopen(open_ended, opener)
+
+def two():
+    return (yield open)
+
+def three():
+    pass
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_which_functions_mention_a_word(end: str) -> None:
+    text = TEXT.replace("\n", end)
+    module = Module(Path("m.py"), "m", text, ast.parse(text))
+    found = [info.name for info in module.functions if module.mentions(frozenset(("open", "absent")), info.node)]
+    assert "two" in found
+    assert "three" not in found
+    if end == "\n":
+        assert found == ["two"]  # whole words; elsewhere one too many costs a walk
+    assert not any(module.mentions(frozenset(("absent",)), info.node) for info in module.functions)
