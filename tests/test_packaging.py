@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import venv
 import zipfile
@@ -22,8 +26,16 @@ ROOT = Path(__file__).parent.parent
 RULES = sorted(path.name for path in (ROOT / "rules").glob("*.py"))
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+def run(*command: str | Path, cwd: Path, **env: str) -> str:
+    done = subprocess.run(
+        [*map(str, command)],
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -122,3 +134,25 @@ def test_the_wheel_works_in_a_fresh_environment(built: Path, tmp_path: Path) -> 
     done = subprocess.run([cli, "check", "bad.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "bad.py:5:8" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which((sysconfig.get_config_var("CC") or "cc").split()[0]) is None, reason="no compiler for what mypyc makes"
+)
+def test_a_compiled_engine_finds_the_same(built: Path, tmp_path: Path) -> None:
+    (sdist,) = built.glob("*.tar.gz")
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, sdist]
+    run(*install, cwd=tmp_path, COMPILELINT_MYPYC="1")
+    where = run(sys.executable, "-c", "from compilelint.engine import run; print(run.__file__)", cwd=site)
+    assert where.startswith(str(site))
+    assert Path(where.strip()).suffix in (".so", ".pyd")
+    check = [sys.executable, "-m", "compilelint", "check", "--isolated", "--no-cache", "--exit-zero", "--format", "json"]
+    for compiled in ("auto", "all"):
+        found = [
+            json.loads(run(*check, "--compiled", compiled, ROOT / "fixtures", cwd=tmp_path, PYTHONPATH=str(where)))
+            for where in (site, ROOT)
+        ]
+        assert found[0] == found[1]
+        assert len(found[0]["findings"]) > 500

@@ -90,7 +90,7 @@ def replayed(engine: Noting, execution: Execution) -> Replay:
     if was.info is not None:
         engine._active[was.info] = engine._active.get(was.info, 0) + 1
     try:
-        run = Run(asking, summary)  # type: ignore[arg-type]
+        run = Run(asking, summary)
         run.silent = int(execution.silent)
         run.execute()
         if not execution.silent:

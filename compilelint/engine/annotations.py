@@ -28,7 +28,7 @@ from compilelint.models.names import is_optimizer
 from compilelint.source.module import ClassInfo
 
 if TYPE_CHECKING:
-    from compilelint.engine.scope import Scope
+    from compilelint.engine.surroundings import Names
 
 TENSOR_TYPES: dict[str, str | None] = {
     "torch.Tensor": None,
@@ -79,7 +79,7 @@ JAXTYPING = {
 
 
 def annotated(
-    node: ast.expr | None, scope: Scope, path: str, at: ast.AST | None = None, why: str = "is annotated as a tensor"
+    node: ast.expr | None, scope: Names, path: str, at: ast.AST | None = None, why: str = "is annotated as a tensor"
 ) -> Value:
     """The value that an annotation stands for, names looked up in `scope`; `at` is what it annotates."""
     if node is None:
@@ -98,7 +98,7 @@ def _parsed(text: str) -> ast.expr | None:
 
 
 class _Reader:
-    def __init__(self, scope: Scope, path: str, why: str) -> None:
+    def __init__(self, scope: Names, path: str, why: str) -> None:
         self.scope = scope
         self.path = path
         self.why = why

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mypy_extensions import mypyc_attr
+
 from compilelint.engine import docs
 from compilelint.engine.annotations import annotated
 from compilelint.engine.aside import MAKES, SETUP, runs_once
@@ -18,6 +20,7 @@ from compilelint.engine.events import Event, Site
 from compilelint.engine.facts import YIELD, imports_by_name, is_generator
 from compilelint.engine.scope import Scope
 from compilelint.engine.summary import Edge, Entry, Summary
+from compilelint.engine.surroundings import Names
 from compilelint.engine.usage import ARRAYS, made_arrays, scan
 from compilelint.engine.values import (
     NONE,
@@ -84,6 +87,7 @@ class Interest(Protocol):
     def wants(self, event: type[Event], target: str = "") -> bool: ...
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Engine:
     def __init__(
         self, project: Project, interest: Interest, tables: Table, home: Callable[[Module], bool] = lambda _: True
@@ -107,7 +111,7 @@ class Engine:
         self._contexts: dict[FunctionInfo, dict[Any, Summary]] = {}
         self._generic: dict[FunctionInfo, Summary] = {}
         self._cold: dict[FunctionInfo, Summary] = {}  # the generic ones of which cold code alone asked
-        self._signed: dict[FunctionInfo, str] = {}  # what their signatures say they give
+        self._signatures: dict[FunctionInfo, str] = {}  # what their signatures say they give
         self._modules: dict[str, Summary] = {}
         self._defaults: dict[FunctionInfo, dict[str, Value]] = {}
         self._mro: dict[ClassInfo, list[ClassInfo | str]] = {}
@@ -439,7 +443,7 @@ class Engine:
 
     # -- functions -------------------------------------------------------------------------------------------------
 
-    def decorated(self, function: Value, info: FunctionInfo, scope: Scope) -> Value:
+    def decorated(self, function: Value, info: FunctionInfo, scope: Names) -> Value:
         """What a function's decorators make of it, as far as that matters: compiled ones enter a region when called."""
         if not info.decorators or isinstance(info.node, ast.Lambda):
             return function
@@ -700,9 +704,9 @@ class Engine:
 
     def _signed_enough(self, info: FunctionInfo, caller: Summary) -> bool:
         """Whether a signature says what a function gives: plain values or, if the caller is of no interest, objects."""
-        known = self._signed.get(info)
+        known = self._signatures.get(info)
         if known is None:
-            known = self._signed[info] = self._what_signed(info)
+            known = self._signatures[info] = self._what_signed(info)
         return known == "plain" or (known == "object" and caller.cold)
 
     def _what_signed(self, info: FunctionInfo) -> str:
@@ -840,8 +844,15 @@ class Engine:
             summary.events.clear()
             summary.unresolved.clear()
         for frame in self.enclosing:
-            vars(frame).clear()
-        vars(self).clear()
+            frame.release()
+        for table in (self._scopes, self._contexts, self._generic, self._cold, self._modules, self._probes):
+            table.clear()
+        for values in (self._defaults, self._attrs, self._lazy_attrs, self._built):
+            values.clear()
+        self.enclosing.clear()
+        self.compile_roots.clear()
+        self.hooks.clear()
+        self.backward_hooks.clear()
 
     def recover(self) -> None:
         """After an exception: nothing is being interpreted any more."""

@@ -93,7 +93,7 @@ class Expressions(Calls):
     def _attribute(self, node: ast.Attribute) -> Value:
         path = self.dotted(node)
         if path is not None and self.env is not None:
-            known = self.env.get(path)
+            known: Value | None = self.env.get(path)
             if known is not None:
                 return known
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "super":
@@ -387,8 +387,10 @@ class Expressions(Calls):
 
     def _subscript(self, node: ast.Subscript) -> Value:
         path = self.dotted(node)
-        if path is not None and self.env is not None and (known := self.env.get(path)) is not None:
-            return known
+        if path is not None and self.env is not None:
+            known: Value | None = self.env.get(path)
+            if known is not None:
+                return known
         base = self.evaluate(node.value)
         index = self.index_value(node.slice, base)
         if tensor_model.indexed(base, index):

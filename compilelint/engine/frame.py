@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.events import Accumulate, Event, Loop, LoopEnd, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import UNKNOWN, Instance, Origin, Unknown, Value, join, same
 
 if TYPE_CHECKING:
-    from compilelint.engine.engine import Engine
+    from compilelint.engine.surroundings import Surroundings
 
 Env = dict[str, Value]
 NO_GATES: frozenset[str] = frozenset()
@@ -20,13 +20,13 @@ class Frame:
     """`env` maps names, and dotted paths such as `self.cache` where more is known than the class says, to values; None
     means that the point can't be reached."""
 
-    def __init__(self, engine: Engine, summary: Summary) -> None:
+    def __init__(self, engine: Surroundings, summary: Summary) -> None:
         self.engine = engine
         self.summary = summary
         self.module = summary.module
         self.scope = engine.scope(summary.module)
         self.path = str(summary.module.path)
-        self.env: Env | None = {}
+        self.env: Any = {}  # Env | None: calls change it, which mypyc would not look for after a test
         self.last_env: Env = {}
         self.parent: Frame | None = summary.closure if isinstance(summary.closure, Frame) else None
         self.me: str | None = None  # the name of `self`
@@ -43,6 +43,12 @@ class Frame:
         self.last_owner: tuple[ast.AST | None, Value] = None, UNKNOWN  # the last attribute read, and whose it is
         self.encloses = False  # whether a function was defined in it
         self._site: Site | None = None
+
+    def release(self) -> None:
+        """Gives up what leads back to it: the functions defined in it, wherever they were put."""
+        self.env, self.last_env, self.parent = None, {}, None
+        self.returned, self.last_owner = None, (None, UNKNOWN)
+        self.summary = Summary(self.module, None)
 
     @property
     def reachable(self) -> bool:

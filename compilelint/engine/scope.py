@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from functools import cached_property
 from typing import TYPE_CHECKING
+
+from mypy_extensions import mypyc_attr
 
 from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Seq, Value, join
 from compilelint.models.names import canonical
@@ -34,6 +35,7 @@ def _unpacked(target: ast.Tuple, name: str, value: Value) -> Value:
     return value.items[names.index(name)]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Scope:
     """The top level of one module, as seen by the code in it."""
 
@@ -42,6 +44,7 @@ class Scope:
         self.module = module
         self.known: dict[str, Value] = {}
         self.pending: set[str] = set()
+        self._starred_modules: list[Module] | None = None
         self.stars = [statement for statement in module.bindings.get("*", []) if isinstance(statement, ast.ImportFrom)]
 
     def lookup(self, name: str) -> Value:
@@ -92,9 +95,14 @@ class Scope:
                     self.pending.discard(name)
         return None
 
-    @cached_property
+    @property
     def starred(self) -> list[Module]:
         """The modules whose names stars bring in, through any number of stars: of two, the later import wins."""
+        if self._starred_modules is None:
+            self._starred_modules = self._find_starred()
+        return self._starred_modules
+
+    def _find_starred(self) -> list[Module]:
         found = {self.module.path: self.module}
         waiting = [self]
         while waiting:

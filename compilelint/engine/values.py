@@ -13,10 +13,9 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from compilelint.source.project import ClassInfo, FunctionInfo
+from compilelint.source.module import ClassInfo, FunctionInfo
 
 
 class Flow(IntEnum):

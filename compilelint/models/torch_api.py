@@ -124,7 +124,7 @@ def _operator(run: Calls, head: str, last: str, arguments: Arguments, node: ast.
         return _where(run, arguments, node)
     if last in ("cat", "stack", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack", "block_diag"):
         return _joined(run, last, first, node)
-    if last in ("broadcast_tensors", "meshgrid", "align_tensors", *AT_LEAST):
+    if last in ("broadcast_tensors", "meshgrid", "align_tensors") or last in AT_LEAST:
         return Seq("tuple", None, Tensor(device_of(*arguments.args), origin=run.origin(node, "is a tensor", receiver)))
     if receiver is not None and head in ("torch", "torch.special"):
         result = tensors.call(run, receiver, last, _shift(arguments), node)
