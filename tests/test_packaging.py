@@ -143,15 +143,15 @@ def test_the_wheel_works_in_a_fresh_environment(built: Path, tmp_path: Path) -> 
 def test_a_compiled_engine_finds_the_same(built: Path, tmp_path: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     site = tmp_path / "site"
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", site, sdist]
-    run(*install, cwd=tmp_path, COMPILELINT_MYPYC="1")
-    where = run(sys.executable, "-c", "from compilelint.engine import run; print(run.__file__)", cwd=site)
+    python = sys.executable
+    run(python, *"-m pip install -q --no-deps --target".split(), site, sdist, cwd=tmp_path, COMPILELINT_MYPYC="1")
+    where = run(python, "-c", "from compilelint.engine import run; print(run.__file__)", cwd=site)
     assert where.startswith(str(site))
     assert Path(where.strip()).suffix in (".so", ".pyd")
-    check = [sys.executable, "-m", "compilelint", "check", "--isolated", "--no-cache", "--exit-zero", "--format", "json"]
+    check = [python, *"-m compilelint check --isolated --no-cache --exit-zero --format json".split(), "--compiled"]
     for compiled in ("auto", "all"):
         found = [
-            json.loads(run(*check, "--compiled", compiled, ROOT / "fixtures", cwd=tmp_path, PYTHONPATH=str(where)))
+            json.loads(run(*check, compiled, ROOT / "fixtures", cwd=tmp_path, PYTHONPATH=str(where)))
             for where in (site, ROOT)
         ]
         assert found[0] == found[1]
