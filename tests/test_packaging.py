@@ -148,7 +148,11 @@ def test_a_compiled_engine_finds_the_same(built: Path, tmp_path: Path) -> None:
     where = run(python, "-c", "from compilelint.engine import run; print(run.__file__)", cwd=site)
     assert where.startswith(str(site))
     assert Path(where.strip()).suffix in (".so", ".pyd")
-    check = [python, *"-m compilelint check --isolated --no-cache --exit-zero --output-format json".split(), "--compiled"]
+    check = [
+        python,
+        *"-m compilelint check --isolated --no-cache --exit-zero --output-format json".split(),
+        "--compiled",
+    ]
     for compiled in ("auto", "all"):
         found = [
             json.loads(run(*check, compiled, ROOT / "fixtures", cwd=tmp_path, PYTHONPATH=str(where)))
