@@ -34,6 +34,7 @@ from compilelint.finding import (
     TraceStep,
     one_per_site,
 )
+from compilelint.flags import Flags
 from compilelint.garbage import uncollected
 from compilelint.givenup import without_given_up
 from compilelint.hostside import HostSide
@@ -117,6 +118,7 @@ class Analyser:
         self._by_path: dict[str, Module] = {}
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
         self._host = HostSide(self.engine)
+        self._flags = Flags(self.engine, self.callers)
         self._called: dict[FunctionInfo, dict[Summary, None]] = {}
         self._allowance = Allowance()
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
@@ -141,6 +143,7 @@ class Analyser:
     def judge(self, build_fixes: bool = False) -> Analysis:
         """What the rules find in what was interpreted."""
         self._callers, self._called, self._numbers, self._host = None, {}, {}, HostSide(self.engine)
+        self._flags = Flags(self.engine, self.callers)
         self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names
@@ -316,6 +319,11 @@ class Analyser:
         if not effects:
             return None
         severity = report.severity if report.severity is not None else _severity(effects, context, event, rule)
+        if severity is not Severity.NOTE:
+            flagged = self._flags.before(event.node, summary.module, summary.info)
+            if flagged is not None:
+                severity, test = Severity.NOTE, source_of(flagged.module, flagged.test, 48)
+                message = f"{message}; seldom run: by default `{test}` is {str(not flagged.truth).lower()}"
         fix = None
         # a wait where nothing is hot is left as it is written
         if report.fix is not None and not (severity is Severity.NOTE and effects == ("sync",)):

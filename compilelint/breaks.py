@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.events import Branch
 from compilelint.engine.values import Const, Map, Seq, Tensor, Value, on_device, tensor_of, walk
-from compilelint.finding import Effect
+from compilelint.finding import Effect, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BREAK: tuple[Effect, ...] = ("graph-break",)
 BREAK_AND_SYNC: tuple[Effect, ...] = ("graph-break", "sync")
+WARNINGS = frozenset("warn warning warning_once error critical exception".split())
 
 
 def break_effects(value: Value) -> tuple[Effect, ...]:
@@ -70,7 +71,41 @@ def output_report(event: Call, ctx: Context, does: str, hint: str) -> Iterator[R
     tensor = next((value for value in event.args if on_device(value)), None)
     effects = break_effects(tensor) if tensor is not None else BREAK
     message = f"`{ctx.source(event.node)}` {does}: {cost(event, ctx)}"
-    yield Report(event.node, message, because=tensor, effects=effects, hint=hint, fix=skip_while_compiling(event))
+    severity = Severity.NOTE if _warns(event) and is_exceptional(event, ctx) else None
+    fix = skip_while_compiling(event)
+    yield Report(event.node, message, because=tensor, effects=effects, severity=severity, hint=hint, fix=fix)
+
+
+def _warns(event: Call) -> bool:
+    """Whether a call logs a warning, or something worse."""
+    return event.target.rpartition(".")[2] in WARNINGS
+
+
+def is_exceptional(event: Call, ctx: Context) -> bool:
+    """Whether a warning stands under an `if` that holds in unusual cases alone: not where an argument is left out."""
+    node: ast.AST = event.statement
+    while (around := ctx.parent(node)) is not None and around is not ctx.function:
+        if isinstance(around, ast.If):
+            certain = isinstance(ctx.value(around.test), Const)
+            return not (certain or (node in around.body and _is_default(around.test, ctx)))
+        node = around
+    return False
+
+
+def _is_default(test: ast.expr, ctx: Context) -> bool:
+    """`group is None`, of a parameter that is None where none is given."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            args = getattr(ctx.function, "args", None)
+            if not isinstance(args, ast.arguments):
+                return False
+            plain = (args.posonlyargs + args.args)[::-1]
+            pairs = [
+                *zip(plain, args.defaults[::-1], strict=False),
+                *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+            ]
+            return any(arg.arg == name and isinstance(given, ast.Constant) for arg, given in pairs)
+    return False
 
 
 def is_input(value: Value) -> bool:

@@ -1284,6 +1284,21 @@ CASES = {
             if isinstance(y, str | int):
                 reveal(y)  # ?
         """,
+    "narrowing by type": """
+        def f(x: Union[Tensor, int, list], y: Union[Tensor, float], z: Union[Tensor, int]):
+            if type(x) is int:
+                reveal(x)  # int
+            elif type(x) != list:
+                reveal(x)  # tensor
+            if type(y) == torch.Tensor:
+                reveal(y)  # tensor
+            else:
+                reveal(y)  # float | tensor
+            if type(y) not in (int, float):
+                reveal(y)  # tensor
+            assert type(z) == int
+            reveal(z)  # int
+        """,
     "narrowing of attributes and items": """
         class Net(nn.Module):
             def __init__(self, bias: Optional[Tensor] = None):

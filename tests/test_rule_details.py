@@ -333,3 +333,9 @@ def test_a_warning_in_unusual_cases_is_a_note(test: str, severity: str, tmp_path
     text = "import warnings\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, scale, group=None):\n"
     path.write_text(text + f"    if {test}:\n        warnings.warn('unusual')\n    return x + 1\n")
     assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]
+    logged = (
+        text.replace("warnings\n", "logging\n")
+        + f"    if {test}:\n        logging.warning('unusual')\n    return x + 1\n"
+    )
+    path.write_text(logged)
+    assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]

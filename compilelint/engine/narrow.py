@@ -162,6 +162,9 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
             elif isinstance(value, Union):
                 out.values[path] = without_none(value)
         return
+    if isinstance(left, ast.Call) and getattr(left.func, "id", "") == "type" and len(left.args) == 1:
+        _type_is(run, left.args[0], op, right, truth, out)
+        return
     if isinstance(op, ast.Eq) and truth and isinstance(right, ast.Constant) and right.value in ELSEWHERE:
         out.gates.add("elsewhere")
     if isinstance(op, ast.Eq | ast.NotEq) and (told := _host_test(run, left, right)) is not None:
@@ -191,6 +194,19 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
         value = run.peek(left)
         if run.loops and isinstance(value, Scalar) and isinstance(left, ast.Name):
             out.gates.add("once")
+
+
+def _type_is(run: Expressions, node: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
+    """`type(x) is int`, `type(x) in (int, float)`: a tensor of another type may be a subclass's."""
+    if isinstance(op, ast.In | ast.NotIn):
+        named = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else []
+    else:
+        named = [right] if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) else []
+    kinds = [run.scope.static(name) for name in named]
+    is_one = isinstance(op, ast.Is | ast.Eq | ast.In) is truth
+    plain = all(isinstance(kind, External) and "." not in kind.name for kind in kinds)
+    if kinds and (is_one or plain):
+        _isinstance(run, node, kinds, is_one, out)
 
 
 def _is_size(value: Value) -> bool:

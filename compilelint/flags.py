@@ -1,0 +1,323 @@
+"""Code that only a flag leads to that is off by default, and that no call which was seen turns on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from compilelint.engine.aside import MAKES, is_test
+from compilelint.engine.engine import Engine
+from compilelint.engine.summary import Summary
+from compilelint.engine.values import Const, Instance, Value
+from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.walk import walk
+
+MAX_DEPTH = 12  # of what is followed from flag to flag
+# modes that are as common as their opposite
+MODES = re.compile(r"_*(is_)?(train(ing)?|eval(uat\w+)?|infer\w*|test(ing)?|deterministic|stochastic|sample|do_sample)")
+# in settings that nobody knows: what transformers and those that follow it leave off
+LEFT_OFF = frozenset("output_attentions output_hidden_states output_router_logits torchscript model_parallel".split())
+LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+Calls = Callable[[FunctionInfo], list[tuple[Summary, ast.Call]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A parameter, or an attribute of a class's objects."""
+
+    owner: FunctionInfo | ClassInfo
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test of a module, and how it comes out where a node is reached."""
+
+    module: Module
+    test: ast.expr
+    truth: bool
+
+
+class Flags:
+    """For when all is interpreted."""
+
+    def __init__(self, engine: Engine, calls: Calls) -> None:
+        self.engine = engine
+        self._calls = calls
+        self._known: dict[Flag, bool | None] = {}
+        self._behind: dict[FunctionInfo, Condition | None] = {}
+        self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
+        self._tests: dict[Module, bool] = {}
+        self._loose: set[tuple[str, bool]] | None = None
+        self._depth = 0
+
+    def before(self, node: ast.AST, module: Module, info: FunctionInfo | None) -> Condition | None:
+        """The test that must come out otherwise than by default for a node of a function to be reached."""
+        if info is None:
+            return None
+        for condition in conditions(node, module):
+            if self._holds(condition.test, info) is (not condition.truth):
+                return condition
+        return self._before_calls(info)
+
+    def _before_calls(self, info: FunctionInfo) -> Condition | None:
+        """The same of all calls of a function; what nobody is seen to call, or a module's forward, may run."""
+        if info in self._behind:
+            return self._behind[info]
+        self._behind[info] = None
+        found: Condition | None = None
+        calls = [(by, node) for by, node in self._in_use(info) if by.info is not info]
+        if info.name != "forward" and not (info.name.startswith("__") and info.name.endswith("__")):
+            for by, node in calls:
+                found = self.before(node, by.module, by.info)
+                if found is None:
+                    break
+        self._behind[info] = found
+        return found
+
+    def _in_use(self, info: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
+        """The calls of a function that others than tests make, each once."""
+        found = self._called.get(info)
+        if found is None:
+            each = {node: (by, node) for by, node in self._calls(info) if not self._is_test(by.module)}
+            found = self._called[info] = list(each.values())
+        return found
+
+    def _is_test(self, module: Module) -> bool:
+        if module not in self._tests:
+            self._tests[module] = is_test(module)
+        return self._tests[module]
+
+    # -- what is known of a value's truth ------------------------------------------------------------------------------
+
+    def _holds(self, node: ast.expr, info: FunctionInfo) -> bool | None:
+        """The truth of an expression as long as no flag is turned; None where that can't be said."""
+        if self._depth >= MAX_DEPTH:
+            return None
+        self._depth += 1
+        try:
+            return self._truth(node, info)
+        finally:
+            self._depth -= 1
+
+    def _truth(self, node: ast.expr, info: FunctionInfo) -> bool | None:
+        match node:
+            case ast.Constant(value=bool(value)):
+                return value
+            case ast.Constant(value=None):
+                return False
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                held = self._holds(operand, info)
+                return None if held is None else not held
+            case ast.BoolOp(op=op, values=values):
+                decides = isinstance(op, ast.Or)
+                found = [self._holds(value, info) for value in values]
+                if decides in found:
+                    return decides
+                return None if None in found else not decides
+            case ast.IfExp(body=body, orelse=orelse):
+                held = self._holds(body, info)
+                return held if held is self._holds(orelse, info) else None
+            case ast.Call(func=ast.Name(id="bool"), args=[value]):
+                return self._holds(value, info)
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), given]):
+                return self._left(name, self._holds(given, info))
+            case ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str(name)), given]):
+                return self._left(name, self._holds(given, info))
+            case ast.Name(id=name):
+                return self._of_name(name, info)
+            case ast.Attribute(value=owner, attr=name):
+                return self._of_attribute(owner, name, info)
+        return None
+
+    def _of_name(self, name: str, info: FunctionInfo) -> bool | None:
+        """The truth of a parameter or local variable: what it is given, and set to, alike."""
+        args = info.node.args
+        is_parameter = any(a.arg == name for a in args.posonlyargs + args.args + args.kwonlyargs)
+        if MODES.fullmatch(name):
+            return None
+        flag = Flag(info, name)
+        if flag not in self._known:
+            default = info.default(name)
+            self._known[flag] = self._holds(default, info) if default is not None else None
+            found = {self._holds(value, info) if value is not None else None for value in _set_to(name, info)}
+            if is_parameter:
+                found |= self._given(info, name)
+            elif not found and (outer := _around(info)) is not None:
+                found.add(self._of_name(name, outer))
+            self._known[flag] = found.pop() if len(found) == 1 else None
+        return self._known[flag]
+
+    def _given(self, info: FunctionInfo, name: str) -> set[bool | None]:
+        """The truths of what a parameter is given: its default, and what calls pass."""
+        default = info.default(name)
+        found: set[bool | None] = set()
+        if default is not None:
+            held = self._holds(default, info) if isinstance(default, ast.Constant) else None
+            if held is None or (name, not held) in self._passed_loosely():
+                return {None}
+            found.add(held)
+        for by, call in self._in_use(info):
+            passed = _argument(call, info, name)
+            if passed is None:
+                continue
+            found.add(self._holds(passed, by.info) if by.info is not None else None)
+        return found or {None}
+
+    def _passed_loosely(self) -> set[tuple[str, bool]]:
+        """The constants that methods of objects which nobody knows are given by name."""
+        if self._loose is None:
+            self._loose = {
+                (name, value.value)
+                for summary in self.engine.summaries()
+                for _, _, kwargs in summary.unresolved
+                for name, value in kwargs.items()
+                if isinstance(value, Const) and isinstance(value.value, bool) and not self._is_test(summary.module)
+            }
+        return self._loose
+
+    def _of_attribute(self, owner: ast.expr, name: str, info: FunctionInfo) -> bool | None:
+        if MODES.fullmatch(name):
+            return None
+        value = self._object(owner, info)
+        if isinstance(value, Instance) and value.info is not None:
+            return self._of_class(value.info, name)
+        return False if name in LEFT_OFF else None
+
+    def _object(self, node: ast.expr, info: FunctionInfo) -> Value | None:
+        """The object that `self`, `self.config` or a parameter `config` is."""
+        match node:
+            case ast.Name(id=name):
+                args = info.node.args.posonlyargs + info.node.args.args
+                if info.cls is not None and args and args[0].arg == name and "staticmethod" not in info.decorators:
+                    return self.engine.receiver(info)
+                return self.engine.parameters(info).get(name)
+            case ast.Attribute(value=owner, attr=name):
+                value = self._object(owner, info)
+                if isinstance(value, Instance) and value.info is not None:
+                    return self.engine.attribute(value.info, name)
+        return None
+
+    def _of_class(self, info: ClassInfo, name: str) -> bool | None:
+        flag = Flag(info, name)
+        if flag not in self._known:
+            self._known[flag] = None
+            self._known[flag] = self._stored(info, name)
+        return self._known[flag]
+
+    def _stored(self, info: ClassInfo, name: str) -> bool | None:
+        """The truth of all that an attribute is set to, but by methods that only somebody else can call."""
+        bases = [base for base in self.engine.mro(info) if isinstance(base, ClassInfo)]
+        writers = [writer for base in bases for writer in base.stores.get(name, ())]
+        found: set[bool | None] = set()
+        for writer in writers:
+            if writer.name in MAKES or self._in_use(writer):
+                found |= {self._holds(v, writer) if v is not None else None for v in _set_to(name, writer, own=True)}
+        given = next((base.attributes[name] for base in bases if name in base.attributes), None)
+        if isinstance(given, ast.Constant):
+            found.add(given.value if isinstance(given.value, bool) else None)
+        elif not found and name in LEFT_OFF:
+            return False
+        held = found.pop() if len(found) == 1 else None
+        return self._left(name, held, from_outside=True)
+
+    def _left(self, name: str, held: bool | None, *, from_outside: bool = False) -> bool | None:
+        """A truth that stays, unless the opposite is written anywhere: `x.name = True`, `f(name=True)`."""
+        if held is None:
+            return None
+        before = r"(?:^|(?<!self)\.)" if from_outside else r"\b"
+        turned = re.compile(rf"{before}\s*{re.escape(name)}\s*(?::[^=\n]+)?=\s*{not held}\b", re.MULTILINE)
+        for module in {summary.module for summary in self.engine.summaries()}:
+            if name in module.text and not self._is_test(module) and turned.search(module.text):
+                return None
+        return held
+
+
+def conditions(node: ast.AST, module: Module) -> Iterator[Condition]:
+    """The tests around a node and those that left its block before, and how they came out where it is reached."""
+    child: ast.AST = node
+    while (around := module.parents.get(child)) is not None:
+        match around:
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+                sides = (around.body, around.orelse)
+                for side, truth in zip(sides, (True, False), strict=True):
+                    if child is side or (isinstance(side, list) and child in side):
+                        yield Condition(module, test, truth)
+            case ast.BoolOp(op=op, values=values):
+                for value in values[: values.index(child)] if child in values else ():
+                    yield Condition(module, value, isinstance(op, ast.And))
+        for _, block in ast.iter_fields(around):
+            if isinstance(child, ast.stmt) and isinstance(block, list) and child in block:
+                for before in block[: block.index(child)]:
+                    if isinstance(before, ast.If) and isinstance(before.body[-1], LEAVES):
+                        yield Condition(module, before.test, False)
+                    elif isinstance(before, ast.If) and before.orelse and isinstance(before.orelse[-1], LEAVES):
+                        yield Condition(module, before.test, True)
+        if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+            return
+        child = around
+
+
+def _around(info: FunctionInfo) -> FunctionInfo | None:
+    """The function that a function is defined in."""
+    node: ast.AST | None = info.node if "<locals>" in info.qualname else None
+    while node is not None:
+        node = info.module.parents.get(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return info.module.function_of.get(node)
+    return None
+
+
+def _set_to(name: str, info: FunctionInfo, own: bool = False) -> Iterator[ast.expr | None]:
+    """What a function sets a name to, or an attribute of its own object; None for what no expression says."""
+    args = info.node.args.posonlyargs + info.node.args.args
+    me = args[0].arg if args else ""
+
+    def is_it(target: ast.AST) -> bool:
+        if own:
+            return isinstance(target, ast.Attribute) and target.attr == name and getattr(target.value, "id", "") == me
+        return isinstance(target, ast.Name) and target.id == name
+
+    for node in walk(info.node):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                if any(map(is_it, targets)):
+                    yield value
+                elif any(is_it(part) for target in targets for part in ast.walk(target)):
+                    yield None
+            case ast.AnnAssign(target=target, value=ast.expr() as value) if is_it(target):
+                yield value
+            case ast.NamedExpr(target=target, value=value) if is_it(target):
+                yield value
+            case ast.AugAssign(target=target) if is_it(target):
+                yield None
+            case ast.For(target=target) | ast.comprehension(target=target):
+                if any(map(is_it, ast.walk(target))):
+                    yield None
+            case ast.withitem(optional_vars=ast.expr() as target) if any(map(is_it, ast.walk(target))):
+                yield None
+
+
+def _argument(call: ast.Call, info: FunctionInfo, name: str) -> ast.expr | None:
+    """What a call passes for a parameter, as written; None where it leaves that out, or nobody can tell."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    names = [a.arg for a in info.node.args.posonlyargs + info.node.args.args]
+    bound = info.cls is not None and "staticmethod" not in info.decorators
+    if bound and not _names_class(call.func, info):
+        names = names[1:]
+    if name not in names or any(isinstance(arg, ast.Starred) for arg in call.args):
+        return None
+    place = names.index(name)
+    return call.args[place] if place < len(call.args) else None
+
+
+def _names_class(func: ast.expr, info: FunctionInfo) -> bool:
+    """`Base.__init__(self, …)`: the object is passed as an argument."""
+    match func:
+        case ast.Attribute(value=ast.Name(id=owner), attr=attr):
+            return attr == info.name == "__init__" and owner[:1].isupper()
+    return False

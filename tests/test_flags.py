@@ -1,0 +1,158 @@
+"""What only a flag leads to that is off by default: a note, unless a call turns the flag."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from compilelint import api
+from compilelint.config import Settings
+
+HEAD = """\
+import torch
+from torch import nn
+
+"""
+
+
+def severities(text: str) -> list[str]:
+    source = (HEAD + textwrap.dedent(text)).encode()
+    found = api.check_source(source, "m.py", Settings(select=("CL201",))).findings
+    return [finding.severity.value for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "test", "severity"),
+    [
+        ("stats=False", "stats", "note"),
+        ("stats: bool | None = None", "stats", "note"),
+        ("stats=False", "bool(stats) and x.ndim > 1", "note"),
+        ("stats=True", "not stats", "note"),
+        ("stats=True", "stats", "warning"),
+        ("stats=False", "not stats", "warning"),
+        ("stats=False", "stats or x.ndim > 1", "warning"),
+        ("stats=None", "stats is None", "warning"),
+        ("stats", "stats", "warning"),
+        ("deterministic=False", "deterministic", "warning"),
+    ],
+)
+def test_a_parameter_that_is_off(parameter: str, test: str, severity: str) -> None:
+    assert severities(f"""
+        def loss(x: torch.Tensor, {parameter}):
+            if {test}:
+                x.mean().item()
+        """) == [severity]
+    assert severities(f"""
+        def loss(x: torch.Tensor, {parameter}):
+            if not ({test}):
+                return
+            x.mean().item()
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("passed", "severity"),
+    [
+        ("x", "note"),
+        ("x, False", "note"),
+        ("x, stats=more", "note"),
+        ("x, kept", "note"),
+        ("x, stats=True", "warning"),
+        ("x, settings.stats", "warning"),
+        ("x, stats=settings.output_attentions", "note"),
+        ("x, options.get('stats', False)", "note"),
+    ],
+)
+def test_what_calls_pass(passed: str, severity: str) -> None:
+    assert severities(f"""
+        def loss(x: torch.Tensor, stats=False):
+            if stats:
+                x.mean().item()
+
+        def run(x: torch.Tensor, settings, options, more=None):
+            kept = more if more is not None else False
+            loss({passed})
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("stored", "made", "severity"),
+    [
+        ("stats", "Net()", "note"),
+        ("stats", "Net(True)", "warning"),
+        ("stats and torch.cuda.is_available()", "Net()", "note"),
+        ("stats or torch.cuda.is_available()", "Net()", "warning"),
+        ("False", "Net()", "note"),
+        ("False", "Net().turn()", "warning"),
+        ("False\nNet().stats = True", "Net()", "warning"),
+    ],
+)
+def test_an_attribute_that_is_off(stored: str, made: str, severity: str) -> None:
+    stored, _, outside = stored.partition("\n")
+    assert severities(f"""
+        class Net(nn.Module):
+            def __init__(self, stats: bool = False):
+                super().__init__()
+                self.stats = {stored}
+
+            def turn(self):
+                self.stats = True
+
+            def loss(self, x: torch.Tensor):
+                if self.stats:
+                    x.mean().item()
+                return x
+
+        def main():
+            {made}
+            {outside or "pass"}
+        """) == [severity]
+
+
+def test_a_class_variable_that_is_off() -> None:
+    text = """
+        class Net(nn.Module):
+            stats: bool = False
+
+            def loss(self, x: torch.Tensor):
+                if self.stats:
+                    x.mean().item()
+        """
+    assert severities(text) == ["note"]
+    other = """
+        class Other(Net):
+            stats = True
+        """
+    assert severities(textwrap.dedent(text) + textwrap.dedent(other)) == ["warning"]
+
+
+def test_what_is_called_where_a_flag_leads() -> None:
+    text = """
+        def tell(x: torch.Tensor):
+            return x.mean().item()
+
+        def loss(x: torch.Tensor, stats=False):
+            if stats:
+                tell(x)
+            {rest}
+        """
+    assert severities(text.format(rest="return x")) == ["note"]
+    assert severities(text.format(rest="return tell(x)")) == ["warning"]
+
+
+def test_the_message_says_why() -> None:
+    text = """
+        def loss(x: torch.Tensor, stats=False, plain=True):
+            if stats:
+                x.mean().item()
+            if plain:
+                return
+            x.mean().item()
+        """
+    source = (HEAD + textwrap.dedent(text)).encode()
+    found = api.check_source(source, "m.py", Settings(select=("CL201",))).findings
+    assert [finding.message.partition("; ")[2] for finding in found] == [
+        "seldom run: by default `stats` is false",
+        "seldom run: by default `plain` is true",
+    ]
