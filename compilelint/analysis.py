@@ -493,7 +493,7 @@ def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect
 
 def _severity(effects: Sequence[Effect], context: SiteContext, event: Event, rule: Rule) -> Severity:
     standing, site = context.standing, event.site
-    if {"raises", "handler", "verbose"} & site.gates:
+    if {"raises", "handler"} & site.gates:
         return Severity.NOTE
     if "graph-break" in effects:
         kind = standing.region.kind

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.events import Branch
-from compilelint.engine.values import Const, Map, Seq, Tensor, Value, on_device, tensor_of, walk
+from compilelint.engine.values import Const, Flow, Map, Scalar, Seq, Tensor, Value, on_device, tensor_of, walk
 from compilelint.finding import Effect, Severity
 
 if TYPE_CHECKING:
@@ -71,23 +71,26 @@ def output_report(event: Call, ctx: Context, does: str, hint: str) -> Iterator[R
     tensor = next((value for value in event.args if on_device(value)), None)
     effects = break_effects(tensor) if tensor is not None else BREAK
     message = f"`{ctx.source(event.node)}` {does}: {cost(event, ctx)}"
-    severity = Severity.NOTE if _warns(event) and is_exceptional(event, ctx) else None
+    severity = Severity.NOTE if _is_about_size(event, ctx) and is_exceptional(event, ctx) else None
     fix = skip_while_compiling(event)
     yield Report(event.node, message, because=tensor, effects=effects, severity=severity, hint=hint, fix=fix)
 
 
-def _warns(event: Call) -> bool:
-    """Whether a call logs a warning, or something worse."""
-    return event.target.rpartition(".")[2] in WARNINGS
+def _is_about_size(event: Call, ctx: Context) -> bool:
+    """Whether a call logs a warning, or something worse, under an `if` that asks about a tensor's size."""
+    around = ctx.parent(event.statement)
+    if event.target.rpartition(".")[2] not in WARNINGS or not isinstance(around, ast.If):
+        return False
+    asked = (ctx.value(node) for node in ast.walk(around.test))
+    return any(isinstance(value, Scalar) and value.flow is Flow.SYMBOLIC for value in asked)
 
 
 def is_exceptional(event: Call, ctx: Context) -> bool:
     """Whether a warning stands under an `if` that holds in unusual cases alone: not where an argument is left out."""
     node: ast.AST = event.statement
     while (around := ctx.parent(node)) is not None and around is not ctx.function:
-        if isinstance(around, ast.If):
-            certain = isinstance(ctx.value(around.test), Const)
-            return not (certain or (node in around.body and _is_default(around.test, ctx)))
+        if isinstance(around, ast.If) and not isinstance(ctx.value(around.test), Const):
+            return not (node in around.body and _is_default(around.test, ctx))
         node = around
     return False
 

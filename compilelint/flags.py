@@ -17,8 +17,10 @@ from compilelint.source.walk import walk
 MAX_DEPTH = 12  # of what is followed from flag to flag
 # modes that are as common as their opposite
 MODES = re.compile(r"_*(is_)?(train(ing)?|eval(uat\w+)?|infer\w*|test(ing)?|deterministic|stochastic|sample|do_sample)")
-# in settings that nobody knows: what transformers and those that follow it leave off
-LEFT_OFF = frozenset("output_attentions output_hidden_states output_router_logits torchscript model_parallel".split())
+# of settings that nobody knows: for more output, by Python's and by transformers' names
+LEFT_OFF = frozenset(
+    "verbose debug output_attentions output_hidden_states output_router_logits torchscript model_parallel".split()
+)
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Calls = Callable[[FunctionInfo], list[tuple[Summary, ast.Call]]]
 
@@ -104,10 +106,8 @@ class Flags:
 
     def _truth(self, node: ast.expr, info: FunctionInfo) -> bool | None:
         match node:
-            case ast.Constant(value=bool(value)):
-                return value
-            case ast.Constant(value=None):
-                return False
+            case ast.Constant(value=value) if value is True or not value:
+                return bool(value)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 held = self._holds(operand, info)
                 return None if held is None else not held
@@ -120,6 +120,11 @@ class Flags:
             case ast.IfExp(body=body, orelse=orelse):
                 held = self._holds(body, info)
                 return held if held is self._holds(orelse, info) else None
+            case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+                left_out = self._is_setting(left, info) and self._holds(left, info) is False
+                return isinstance(op, ast.Is) if left_out else None
+            case ast.Compare(left=left, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
+                return False if self._holds(left, info) is False else None
             case ast.Call(func=ast.Name(id="bool"), args=[value]):
                 return self._holds(value, info)
             case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), given]):
@@ -131,6 +136,18 @@ class Flags:
             case ast.Attribute(value=owner, attr=name):
                 return self._of_attribute(owner, name, info)
         return None
+
+    def _is_setting(self, node: ast.expr, info: FunctionInfo) -> bool:
+        """Whether a number or a text is asked for that is None by default: no tensor, which is passed as a rule."""
+        match node:
+            case ast.Name(id=name):
+                return _is_optional(name, info)
+            case ast.Attribute(value=ast.Name(), attr=name):
+                value = self._object(node.value, info)
+                cls = value.info if isinstance(value, Instance) else None
+                made = self.engine.method(cls, "__init__") if cls is not None else None
+                return made is not None and _is_optional(name.lstrip("_"), made)
+        return False
 
     def _of_name(self, name: str, info: FunctionInfo) -> bool | None:
         """The truth of a parameter or local variable: what it is given, and set to, alike."""
@@ -217,7 +234,7 @@ class Flags:
                 found |= {self._holds(v, writer) if v is not None else None for v in _set_to(name, writer, own=True)}
         given = next((base.attributes[name] for base in bases if name in base.attributes), None)
         if isinstance(given, ast.Constant):
-            found.add(given.value if isinstance(given.value, bool) else None)
+            found.add(bool(given.value) if given.value is True or not given.value else None)
         elif not found and name in LEFT_OFF:
             return False
         held = found.pop() if len(found) == 1 else None
@@ -258,6 +275,17 @@ def conditions(node: ast.AST, module: Module) -> Iterator[Condition]:
         if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
             return
         child = around
+
+
+def _is_optional(name: str, info: FunctionInfo) -> bool:
+    """Whether a parameter is annotated as a number or a text, and None by default."""
+    default = info.default(name)
+    args = info.node.args
+    noted = next((a.annotation for a in args.posonlyargs + args.args + args.kwonlyargs if a.arg == name), None)
+    if noted is None or not isinstance(default, ast.Constant) or default.value is not None:
+        return False
+    names = {n.id for n in ast.walk(noted) if isinstance(n, ast.Name)} - {"Optional", "Union"}
+    return bool(names) and names <= {"bool", "int", "float", "str"}
 
 
 def _around(info: FunctionInfo) -> FunctionInfo | None:

@@ -250,10 +250,11 @@ def test_what_prepares_its_object(name: str, body: str, severity: str) -> None:
         ("verbose=False", "not self.verbose", "warning"),
         ("verbose=True", "self.verbose", "warning"),
         ("verbose", "self.verbose", "warning"),
-        ("scaled=False", "self.scaled", "warning"),
+        ("verbose=0", "verbose > 0", "note"),
+        ("scaled=False", "self.scaled", "note"),
     ],
 )
-def test_a_flag_for_more_output_is_off(given: str, test: str, severity: str) -> None:
+def test_a_flag_that_is_off(given: str, test: str, severity: str) -> None:
     name = given.partition("=")[0].partition(":")[0]
     assert severities(
         f"""
@@ -269,3 +270,97 @@ def test_a_flag_for_more_output_is_off(given: str, test: str, severity: str) -> 
         """,
         "CL110",
     ) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("value", "severity"),
+    [("nn.Linear(3, 3)", "note"), ("Adapter()", "note"), ("torch.zeros(3)", "warning"), ("nn.Parameter(x)", "warning")],
+)
+def test_a_method_that_adds_modules_sets_up(value: str, severity: str) -> None:
+    assert severities(f"""
+        class Adapter(nn.Module):
+            pass
+
+        class Net(nn.Module):
+            def extend(self, name: str, x: torch.Tensor):
+                self.parts[name] = {value}
+                return x.mean().item()
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("table", "severity"), [("self.scales", "note"), ("scales", "warning"), ("self.others", "warning")]
+)
+def test_what_fills_a_table_runs_once_for_each_key(table: str, severity: str) -> None:
+    assert severities(f"""
+        class Net(nn.Module):
+            def scale(self, key: str, x: torch.Tensor, scales: dict[str, float]):
+                if key not in {table}:
+                    {table.replace("others", "scales")}[key] = x.max().item()
+        """) == [severity]
+
+
+def test_kernels_of_other_compilers_hold_no_tensors() -> None:
+    text = """
+        from numba import cuda
+
+        {decorator}
+        def add(x: torch.Tensor, out: torch.Tensor):
+            if x[0] > out[0]:
+                out[0] = x[0].item()
+        """
+    assert severities(text.format(decorator="@cuda.jit()"), "CL101", "CL201") == []
+    assert severities(text.format(decorator="@torch.no_grad()"), "CL101", "CL201") == ["warning", "warning"]
+
+
+def test_a_forward_over_a_data_set_is_a_pass() -> None:
+    text = """
+        class Calibration(nn.Module):
+            def forward(self, {given}):
+                return scores(torch.zeros(3, device="cuda"))
+
+        def scores(x: torch.Tensor):
+            print(x.shape)
+            return x
+        """
+    assert severities(text.format(given="loader: DataLoader"), "CL110") == []
+    assert severities(text.format(given="x: torch.Tensor"), "CL110") == ["warning"]
+
+
+@pytest.mark.parametrize(("test", "severity"), [("self.calls == 0", "note"), ("self.size == 0", "warning")])
+def test_what_a_counter_leads_to_runs_every_so_often(test: str, severity: str) -> None:
+    assert severities(f"""
+        class Meter:
+            def add(self, x: torch.Tensor):
+                if {test}:
+                    self.last = x.mean().item()
+                self.calls += 1
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("caller", "severity"),
+    [
+        ("def plot(x: torch.Tensor):", "note"),
+        ("class Net(nn.Module):\n    def __init__(self, x: torch.Tensor):", "note"),
+        ("class Batch:\n    def __init__(self, x: torch.Tensor):", "warning"),
+        ("def loss(x: torch.Tensor):", "warning"),
+    ],
+)
+def test_what_is_called_to_draw_or_build(caller: str, severity: str) -> None:
+    """Beside a call that runs once an epoch."""
+    indent = "    " * (1 + caller.count("\n"))
+    text = (
+        "def spread(x: torch.Tensor):\n    return x.std().item()\n\ndef save_all(x: torch.Tensor):\n    spread(x)\n\n"
+    )
+    assert severities(text + f"{caller}\n{indent}spread(x)\n") == [severity]
+
+
+def test_what_gives_a_module_a_buffer_sets_up() -> None:
+    text = """
+        def {name}(module: nn.Module, x: torch.Tensor):
+            module.register_buffer("scale", x)
+            return x.mean().item()
+        """
+    assert severities(text.format(name="convert")) == ["note"]
+    assert severities(text.format(name="step")) == ["warning"]

@@ -333,9 +333,22 @@ def test_a_warning_in_unusual_cases_is_a_note(test: str, severity: str, tmp_path
     text = "import warnings\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, scale, group=None):\n"
     path.write_text(text + f"    if {test}:\n        warnings.warn('unusual')\n    return x + 1\n")
     assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]
-    logged = (
-        text.replace("warnings\n", "logging\n")
-        + f"    if {test}:\n        logging.warning('unusual')\n    return x + 1\n"
+
+
+@pytest.mark.parametrize(
+    ("test", "method", "severity"),
+    [
+        ("x.shape[0] % 8", "warning", "note"),
+        ("n > 4 and scale", "error", "note"),
+        ("n > 4", "info", "error"),
+        ("scale", "warning", "error"),
+        ("group is None", "warning", "error"),
+    ],
+)
+def test_a_log_of_an_unusual_size_is_a_note(test: str, method: str, severity: str, tmp_path: Path) -> None:
+    path = tmp_path / "logged.py"
+    text = (
+        "import logging\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, scale, group=None):\n    n = len(x)\n"
     )
-    path.write_text(logged)
+    path.write_text(text + f"    if {test}:\n        logging.{method}('unusual')\n    return x + 1\n")
     assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]

@@ -28,14 +28,16 @@ ONCE = re.compile(
     r"|_*(replace|init|initialize|fuse|convert|copy|compare|reset)_\w*(weights?|bn|batch_?norm|params|parameters|buffers)"
     r"|_*log_(metrics?|hyperparams|images?|tables?|scalars?|histograms?|norms?)"
     r"|\w*(checkpoint|state_dict|pretrained|onnx|dummy|for_conversion|for_export|same_weights|importances?|early_stop"
-    r"|calibrat)\w*"
+    r"|calibrat|complexity|flops|sanity_check|memory_(usage|stats|statistics|summary|footprint|snapshot))\w*"
+    r"|_*diagnos\w*|_*(count|get_num)_\w*(macs|params|parameters)"
 )
 # files, folders and classes that do nothing else
 APART = re.compile(
     r"_*(\w+_)?(export(er)?|onnx|serialization|checkpoint(s|ing|_utils)?|early_stop(ping)?|debug|benchmark(s|ing)?"
-    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|testing|cli)"
+    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|testing|cli"
+    r"|flops?(_count(er|ing)?|_utils)?|complexity|analy[sz]ers?|diagnostics?)"
 )
-OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator)")
+OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator|Analy[sz]er|Profiler|Monitor)")
 # calls that read or write files, or make tables or pictures of what they get
 FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json to_parquet DataFrame dump".split())
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")

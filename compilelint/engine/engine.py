@@ -6,7 +6,7 @@ import ast
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -77,6 +77,7 @@ PLAIN = sys.stdlib_module_names | {"numpy", "pandas", "scipy", "sklearn", "pydan
 COMPILES_APART = frozenset(
     ("numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cupy.fuse")
 )
+KERNELS = COMPILES_APART | {"triton.jit"}
 KEPT_OUT = frozenset(("torch.compiler.disable", "torch.library.custom_op", "torch.library.impl"))
 _MATTERS = (Tensor, Function, Class, Partial, Compiled, Method)
 
@@ -528,13 +529,21 @@ class Engine:
 
     def disabled(self, info: FunctionInfo) -> bool:
         """Whether Dynamo is kept out of a function: by torch.compiler.disable, or since it is an operator's body."""
+        if self._is_marked(info, KEPT_OUT):
+            return True
+        return any(name.rpartition(".")[2] in REGISTERS for name in info.decorators)
+
+    def is_kernel(self, info: FunctionInfo) -> bool:
+        """Whether another compiler makes machine code of a function: it works on memory, not on tensors."""
+        return self._is_marked(info, KERNELS)
+
+    def _is_marked(self, info: FunctionInfo, names: Collection[str]) -> bool:
+        """Whether a function is decorated with one of these."""
         if isinstance(info.node, ast.Lambda) or not info.decorators:
             return False
         scope = self.scope(info.module)
         targets = [scope.static(d.func if isinstance(d, ast.Call) else d) for d in info.node.decorator_list]
-        if any(isinstance(t, External) and t.name in KEPT_OUT for t in targets):
-            return True
-        return any(name.rpartition(".")[2] in REGISTERS for name in info.decorators)
+        return any(isinstance(t, External) and t.name in names for t in targets)
 
     def parameters(self, info: FunctionInfo) -> dict[str, Value]:
         """Each parameter's value judged by annotation, default and use: what a caller nobody saw would pass."""

@@ -104,25 +104,9 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         _placed(run, node.value, truth and node.attr == "is_cpu", out)
     if truth and isinstance(node, ast.Attribute) and node.attr in IS_ELSEWHERE:
         out.gates.add("elsewhere")
-    if truth and _is_off(run, path.rpartition(".")):
-        out.gates.add("verbose")
     value = run.peek(node)
     if truth and isinstance(value, Union):
         out.values[path] = without_none(value)
-
-
-def _is_off(run: Expressions, path: tuple[str, str, str]) -> bool:
-    """Whether a flag asks for more output, and is off by default: a parameter, or an attribute named like one."""
-    owner, _, name = path
-    info = run.summary.info
-    if name.lstrip("_") not in ("verbose", "debug") or info is None:
-        return False
-    if owner and owner == run.me and info.cls is not None:
-        info = run.engine.method(info.cls, "__init__")
-    elif owner:
-        return False
-    default = info.default(name.lstrip("_")) if info is not None else None
-    return isinstance(default, ast.Constant) and not default.value
 
 
 def _placed(run: Expressions, node: ast.expr, on_host: bool, out: Narrowing) -> None:
@@ -194,6 +178,15 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
         value = run.peek(left)
         if run.loops and isinstance(value, Scalar) and isinstance(left, ast.Name):
             out.gates.add("once")
+        elif isinstance(left, ast.Attribute) and _counts(run, left):
+            out.gates.add("every-n")
+
+
+def _counts(run: Expressions, attribute: ast.Attribute) -> bool:
+    """Whether the function at hand counts an attribute up: `self.calls += 1`."""
+    info, path = run.summary.info, run.dotted(attribute)
+    counted = (n for n in ast.walk(info.node) if isinstance(n, ast.AugAssign)) if info is not None else ()
+    return path is not None and any(run.dotted(node.target) == path for node in counted)
 
 
 def _type_is(run: Expressions, node: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:

@@ -7,18 +7,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
-from compilelint.engine.aside import is_cached, is_kept, runs_once, runs_seldom
+from compilelint.engine.aside import SETUP, draws, is_cached, is_kept, is_test, runs_once, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, Loop, Site
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import External, Instance, Tensor, Unknown, Value, walk
-from compilelint.source.module import FunctionInfo, Module
+from compilelint.engine.values import Class, External, Instance, Tensor, Unknown, Value, walk
+from compilelint.source.module import ClassInfo, FunctionInfo, Module
 from compilelint.source.walk import walk as nodes
 
 INITIALIZE = re.compile(r"_*init(ialize)?_(?!\w*(hidden|state|cache|step|batch|sequence))\w+")
 PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm.autonotebook.tqdm".split())
 PROGRESS_WORDS = frozenset(("tqdm", "trange"))
 LOADER_WORDS = frozenset(("DataLoader",))
+KEEPS = frozenset("register_buffer register_parameter add_module setattr".split())
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
     "<loader>",
@@ -41,10 +42,15 @@ class Rarity:
         self._once: set[FunctionInfo | None] = {info for info in contexts if runs_once(info)}
         self.whole: set[FunctionInfo | None] = {i for i, of in contexts.items() if _takes_whole(engine, i, of)}
         self.rare = self.whole | {i for i, of in contexts.items() if _is_rare(engine, i, of)}
-        self._spread(summaries)
+        aside = {i for i in contexts if draws(i) or (i.name in SETUP and i.cls is not None and _lasts(engine, i.cls))}
+        tests = {module for module in {info.module for info in contexts} if is_test(module)}
+        self._spread([summary for summary in summaries if summary.module not in tests], aside)
 
-    def _spread(self, summaries: list[Summary]) -> None:
-        """And those all of whose known calls are gated to every N-th step, or come from such, outside their steps."""
+    def _spread(self, summaries: list[Summary], aside: set[FunctionInfo]) -> None:
+        """And those all of whose known calls are gated to every N-th step, or come from such, outside their steps.
+
+        `aside`: functions that make calls of no matter: they draw figures, or build what lasts.
+        """
         calls: dict[FunctionInfo, list[tuple[FunctionInfo | None, bool]]] = {}
         for summary in summaries:
             for edge in summary.edges:
@@ -55,7 +61,9 @@ class Rarity:
         while changed:
             changed = False
             for callee, found in calls.items():
-                if callee not in self.rare and all(gated or caller in self.rare for caller, gated in found):
+                if callee not in self.rare and all(
+                    gated or caller in self.rare or caller in aside for caller, gated in found
+                ):
                     self.rare.add(callee)
                     changed = True
 
@@ -79,7 +87,13 @@ def _may_step(loop: Loop) -> bool:
 
 
 def _is_rare(engine: Engine, info: FunctionInfo, contexts: Iterable[Summary]) -> bool:
-    if runs_seldom(info) or _ends_pass(engine, info) or _makes_module(engine, info) or _sets_up(info):
+    if (
+        runs_seldom(info)
+        or _ends_pass(engine, info)
+        or _makes_module(engine, info)
+        or _sets_up(info)
+        or _adds_module(engine, info)
+    ):
         return True
     return (is_cached(info) or is_kept(info)) and not any(isinstance(v, Tensor) for v in _given(contexts))
 
@@ -112,9 +126,56 @@ def _ends_pass(engine: Engine, info: FunctionInfo) -> bool:
     return engine.method(info.cls, "update") is not None
 
 
+def _lasts(engine: Engine, cls: ClassInfo) -> bool:
+    """Whether objects of a class are made once."""
+    return not {"torch.nn.Module", "torch.optim.Optimizer"}.isdisjoint(engine.bases(cls))
+
+
 def _makes_module(engine: Engine, info: FunctionInfo) -> bool:
     """Whether a function is another way to build a module: a class method of one."""
     return info.cls is not None and "classmethod" in info.decorators and "torch.nn.Module" in engine.bases(info.cls)
+
+
+def _adds_module(engine: Engine, info: FunctionInfo) -> bool:
+    """Whether a function, none of those that run hot by their names, gives an object modules or buffers to keep."""
+    if info.name in ("forward", "step", "__call__") or not (_keeps(info) or info.module.mentions(KEEPS, info.node)):
+        return False
+    args = info.node.args.posonlyargs + info.node.args.args
+    me = args[0].arg if args and info.cls is not None else None
+    scope = engine.scope(info.module)
+    for node in nodes(info.node):
+        match node:
+            case ast.Assign(targets=[ast.Attribute() | ast.Subscript() as target], value=ast.Call(func=func)):
+                if _root(target) == me and _is_module(engine, scope.static(func)):
+                    return True
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, _, ast.Call(func=func)]):
+                if _is_module(engine, scope.static(func)):
+                    return True
+            case ast.Call(func=ast.Attribute(attr="register_buffer" | "register_parameter" | "add_module")):
+                return True
+    return False
+
+
+def _keeps(info: FunctionInfo) -> bool:
+    """Whether a method, not of the set-up protocol, sets attributes, or fills them."""
+    if info.cls is None or info.name in SETUP:
+        return False
+    return any(info in by for of in (info.cls.stores, info.cls.fills) for by in of.values())
+
+
+def _root(node: ast.expr) -> str:
+    """`self` of `self.adapters[name]`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_module(engine: Engine, value: Value) -> bool:
+    """Whether a class is one of modules."""
+    if isinstance(value, External):
+        owner, _, name = value.name.rpartition(".")
+        return owner == "torch.nn" and name[:1].isupper() and name not in ("Parameter", "Buffer")
+    return isinstance(value, Class) and "torch.nn.Module" in engine.bases(value.info)
 
 
 def _calls(engine: Engine, info: FunctionInfo, words: frozenset[str], names: frozenset[str]) -> bool:

@@ -113,6 +113,8 @@ class Regions:
             self._draw[info] = draws(info)
         if self._draw[info]:
             return "draws a figure"
+        if info.decorators and self.engine.is_kernel(info):
+            return "is compiled by another compiler"
         found = self.regions.get(summary)
         if found is not None and RANK[found.kind] >= RANK["forward"]:
             return None
@@ -198,6 +200,7 @@ class Regions:
             and summary.info.name == "forward"
             and summary.info.cls is not None
             and "torch.nn.Module" in self.engine.bases(summary.info.cls)
+            and summary.info not in self._rarity.whole  # a calibration, say
         ]
         return roots + [(hook, "is a module's hook") for _, hook in self.engine.hooks]
 

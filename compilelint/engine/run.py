@@ -149,6 +149,8 @@ class Run(Expressions):
                 return self._fills(self.dotted(target), node.body)
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
                 return bool(self.loops) and _binds_first(self.loops[-1].node, name, node.body)
+            case ast.Compare(left=sought, ops=[ast.NotIn()], comparators=[ast.Attribute() as table]):
+                return _fills_place(table, sought, node.body)
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as flag):
                 return self._fills(self.dotted(flag), node.body, with_true=True)
             case ast.UnaryOp(
@@ -640,6 +642,17 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
 }
 if hasattr(ast, "TryStar"):  # from Python 3.11 on
     _STATEMENTS[ast.TryStar] = Run._try
+
+
+def _fills_place(table: ast.expr, sought: ast.expr, body: list[ast.stmt]) -> bool:
+    """Whether statements set `table[sought]`, of a table that outlives the call."""
+    place = ast.dump(table), ast.dump(sought)
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Attribute() as filled, slice=index)]):
+                if (ast.dump(filled), ast.dump(index)) == place:
+                    return True
+    return False
 
 
 def _binds_first(loop: ast.AST, name: str, body: list[ast.stmt]) -> bool:
