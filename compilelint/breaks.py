@@ -71,16 +71,19 @@ def output_report(event: Call, ctx: Context, does: str, hint: str) -> Iterator[R
     tensor = next((value for value in event.args if on_device(value)), None)
     effects = break_effects(tensor) if tensor is not None else BREAK
     message = f"`{ctx.source(event.node)}` {does}: {cost(event, ctx)}"
-    severity = Severity.NOTE if _is_about_size(event, ctx) and is_exceptional(event, ctx) else None
+    severity = Severity.NOTE if _is_about_input(event, ctx) and is_exceptional(event, ctx) else None
     fix = skip_while_compiling(event)
     yield Report(event.node, message, because=tensor, effects=effects, severity=severity, hint=hint, fix=fix)
 
 
-def _is_about_size(event: Call, ctx: Context) -> bool:
-    """Whether a call logs a warning, or something worse, under an `if` that asks about a tensor's size."""
+def _is_about_input(event: Call, ctx: Context) -> bool:
+    """Whether a call logs a warning, or worse, under an `if` that asks for a size, or whether an argument is there."""
     around = ctx.parent(event.statement)
     if event.target.rpartition(".")[2] not in WARNINGS or not isinstance(around, ast.If):
         return False
+    match around.test:
+        case ast.Compare(left=ast.Name(), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
     asked = (ctx.value(node) for node in ast.walk(around.test))
     return any(isinstance(value, Scalar) and value.flow is Flow.SYMBOLIC for value in asked)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from compilelint.engine.aside import MAKES, is_test
+from compilelint.engine.aside import is_test
 from compilelint.engine.engine import Engine
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import Const, Instance, Value
@@ -17,11 +17,17 @@ from compilelint.source.walk import walk
 MAX_DEPTH = 12  # of what is followed from flag to flag
 # modes that are as common as their opposite
 MODES = re.compile(r"_*(is_)?(train(ing)?|eval(uat\w+)?|infer\w*|test(ing)?|deterministic|stochastic|sample|do_sample)")
-# of settings that nobody knows: for more output, by Python's and by transformers' names
-LEFT_OFF = frozenset(
-    "verbose debug output_attentions output_hidden_states output_router_logits torchscript model_parallel".split()
+# of settings that nobody knows: for more output, by Python's and by transformers' names, and what that leaves off
+LEFT_OFF = re.compile(
+    r"verbose|debug|output_(\w+_)?(attentions?|hidden_states|scores|logits)|torchscript|model_parallel"
+    r"|gradient_checkpointing"
+)
+# methods that are for a user to call
+SWITCHES = re.compile(
+    r"(set|enable|disable|use|toggle|turn|switch|activate|(de)?parallelize)(_\w+)?|\w+_(enable|disable|on|off)"
 )
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+Held = bool | str | None  # the truth of a flag, or the text of a mode; None for what nobody can say
 Calls = Callable[[FunctionInfo], list[tuple[Summary, ast.Call]]]
 
 
@@ -48,11 +54,11 @@ class Flags:
     def __init__(self, engine: Engine, calls: Calls) -> None:
         self.engine = engine
         self._calls = calls
-        self._known: dict[Flag, bool | None] = {}
+        self._known: dict[Flag, Held] = {}
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
         self._tests: dict[Module, bool] = {}
-        self._loose: set[tuple[str, bool]] | None = None
+        self._loose: set[tuple[str, bool | str]] | None = None
         self._depth = 0
 
     def before(self, node: ast.AST, module: Module, info: FunctionInfo | None) -> Condition | None:
@@ -94,35 +100,40 @@ class Flags:
 
     # -- what is known of a value's truth ------------------------------------------------------------------------------
 
-    def _holds(self, node: ast.expr, info: FunctionInfo) -> bool | None:
-        """The truth of an expression as long as no flag is turned; None where that can't be said."""
+    def _holds(self, node: ast.expr, info: FunctionInfo) -> Held:
+        """What an expression comes to as long as no flag is turned."""
         if self._depth >= MAX_DEPTH:
             return None
         self._depth += 1
         try:
-            return self._truth(node, info)
+            return self._found(node, info)
         finally:
             self._depth -= 1
 
-    def _truth(self, node: ast.expr, info: FunctionInfo) -> bool | None:
+    def _found(self, node: ast.expr, info: FunctionInfo) -> Held:
         match node:
-            case ast.Constant(value=value) if value is True or not value:
-                return bool(value)
+            case ast.Constant():
+                return _constant(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 held = self._holds(operand, info)
-                return None if held is None else not held
+                return not held if isinstance(held, bool) else None
             case ast.BoolOp(op=op, values=values):
                 decides = isinstance(op, ast.Or)
                 found = [self._holds(value, info) for value in values]
                 if decides in found:
                     return decides
-                return None if None in found else not decides
+                return not decides if all(isinstance(held, bool) for held in found) else None
             case ast.IfExp(body=body, orelse=orelse):
                 held = self._holds(body, info)
-                return held if held is self._holds(orelse, info) else None
+                return held if held == self._holds(orelse, info) else None
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
                 left_out = self._is_setting(left, info) and self._holds(left, info) is False
                 return isinstance(op, ast.Is) if left_out else None
+            case ast.Compare(
+                left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[ast.Constant(value=str(text))]
+            ):
+                mode = self._holds(left, info)
+                return (mode == text) is isinstance(op, ast.Eq) if isinstance(mode, str) else None
             case ast.Compare(left=left, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
                 return False if self._holds(left, info) is False else None
             case ast.Call(func=ast.Name(id="bool"), args=[value]):
@@ -149,8 +160,8 @@ class Flags:
                 return made is not None and _is_optional(name.lstrip("_"), made)
         return False
 
-    def _of_name(self, name: str, info: FunctionInfo) -> bool | None:
-        """The truth of a parameter or local variable: what it is given, and set to, alike."""
+    def _of_name(self, name: str, info: FunctionInfo) -> Held:
+        """What a parameter or local variable is given, and set to, alike."""
         args = info.node.args
         is_parameter = any(a.arg == name for a in args.posonlyargs + args.args + args.kwonlyargs)
         if MODES.fullmatch(name):
@@ -167,23 +178,32 @@ class Flags:
             self._known[flag] = found.pop() if len(found) == 1 else None
         return self._known[flag]
 
-    def _given(self, info: FunctionInfo, name: str) -> set[bool | None]:
-        """The truths of what a parameter is given: its default, and what calls pass."""
+    def _given(self, info: FunctionInfo, name: str) -> set[Held]:
+        """What a parameter is given: its default, and what calls pass."""
         default = info.default(name)
-        found: set[bool | None] = set()
+        found: set[Held] = set()
         if default is not None:
-            held = self._holds(default, info) if isinstance(default, ast.Constant) else None
-            if held is None or (name, not held) in self._passed_loosely():
+            held = _constant(default)
+            if held is None or any(other == name and value != held for other, value in self._passed_loosely()):
                 return {None}
             found.add(held)
         for by, call in self._in_use(info):
             passed = _argument(call, info, name)
-            if passed is None:
+            if passed is None or (by.info is not None and self._is_foreign(passed, name, by.info)):
                 continue
             found.add(self._holds(passed, by.info) if by.info is not None else None)
         return found or {None}
 
-    def _passed_loosely(self) -> set[tuple[str, bool]]:
+    def _is_foreign(self, passed: ast.expr, name: str, info: FunctionInfo) -> bool:
+        """Whether an attribute of the same name is passed that a base sets which nobody knows."""
+        match passed:
+            case ast.Attribute(value=ast.Name() as owner, attr=attr) if attr == name and info.cls is not None:
+                value = self._object(owner, info)
+                cls = value.info if isinstance(value, Instance) else None
+                return cls is info.cls and self.engine.attribute(cls, name) is None
+        return False
+
+    def _passed_loosely(self) -> set[tuple[str, bool | str]]:
         """The constants that methods of objects which nobody knows are given by name."""
         if self._loose is None:
             self._loose = {
@@ -191,17 +211,19 @@ class Flags:
                 for summary in self.engine.summaries()
                 for _, _, kwargs in summary.unresolved
                 for name, value in kwargs.items()
-                if isinstance(value, Const) and isinstance(value.value, bool) and not self._is_test(summary.module)
+                if isinstance(value, Const)
+                and isinstance(value.value, bool | str)
+                and not self._is_test(summary.module)
             }
         return self._loose
 
-    def _of_attribute(self, owner: ast.expr, name: str, info: FunctionInfo) -> bool | None:
+    def _of_attribute(self, owner: ast.expr, name: str, info: FunctionInfo) -> Held:
         if MODES.fullmatch(name):
             return None
         value = self._object(owner, info)
         if isinstance(value, Instance) and value.info is not None:
             return self._of_class(value.info, name)
-        return False if name in LEFT_OFF else None
+        return False if LEFT_OFF.fullmatch(name) else None
 
     def _object(self, node: ast.expr, info: FunctionInfo) -> Value | None:
         """The object that `self`, `self.config` or a parameter `config` is."""
@@ -217,39 +239,50 @@ class Flags:
                     return self.engine.attribute(value.info, name)
         return None
 
-    def _of_class(self, info: ClassInfo, name: str) -> bool | None:
+    def _of_class(self, info: ClassInfo, name: str) -> Held:
         flag = Flag(info, name)
         if flag not in self._known:
             self._known[flag] = None
             self._known[flag] = self._stored(info, name)
         return self._known[flag]
 
-    def _stored(self, info: ClassInfo, name: str) -> bool | None:
-        """The truth of all that an attribute is set to, but by methods that only somebody else can call."""
+    def _stored(self, info: ClassInfo, name: str) -> Held:
+        """What an attribute is set to, alike, but by methods that are for a user to call."""
         bases = [base for base in self.engine.mro(info) if isinstance(base, ClassInfo)]
         writers = [writer for base in bases for writer in base.stores.get(name, ())]
-        found: set[bool | None] = set()
+        found: set[Held] = set()
         for writer in writers:
-            if writer.name in MAKES or self._in_use(writer):
+            if SWITCHES.fullmatch(writer.name) is None or self._in_use(writer):
                 found |= {self._holds(v, writer) if v is not None else None for v in _set_to(name, writer, own=True)}
         given = next((base.attributes[name] for base in bases if name in base.attributes), None)
         if isinstance(given, ast.Constant):
-            found.add(bool(given.value) if given.value is True or not given.value else None)
-        elif not found and name in LEFT_OFF:
+            found.add(_constant(given))
+        elif not found and LEFT_OFF.fullmatch(name):
             return False
         held = found.pop() if len(found) == 1 else None
         return self._left(name, held, from_outside=True)
 
-    def _left(self, name: str, held: bool | None, *, from_outside: bool = False) -> bool | None:
-        """A truth that stays, unless the opposite is written anywhere: `x.name = True`, `f(name=True)`."""
+    def _left(self, name: str, held: Held, *, from_outside: bool = False) -> Held:
+        """What stays so, unless another value is written anywhere: `x.name = True`, `f(name=True)`."""
         if held is None:
             return None
+        other = rf"[\"'](?!{re.escape(held)}[\"'])" if isinstance(held, str) else rf"{not held}\b"
         before = r"(?:^|(?<!self)\.)" if from_outside else r"\b"
-        turned = re.compile(rf"{before}\s*{re.escape(name)}\s*(?::[^=\n]+)?=\s*{not held}\b", re.MULTILINE)
+        turned = re.compile(rf"{before}\s*{re.escape(name)}\s*(?::[^=\n]+)?=\s*{other}", re.MULTILINE)
         for module in {summary.module for summary in self.engine.summaries()}:
             if name in module.text and not self._is_test(module) and turned.search(module.text):
                 return None
         return held
+
+
+def _constant(node: ast.expr) -> Held:
+    """A flag's or a mode's value as written."""
+    match node:
+        case ast.Constant(value=value) if value is True or not value:
+            return bool(value)
+        case ast.Constant(value=str(text)):
+            return text
+    return None
 
 
 def conditions(node: ast.AST, module: Module) -> Iterator[Condition]:

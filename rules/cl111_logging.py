@@ -5,8 +5,8 @@ Reports the methods of `logging.Logger` (also `isEnabledFor` and `warning_once`)
 code that Dynamo traces. A log call in an `lru_cache` helper counts too: Dynamo looks through the cache.
 
 ## Why it costs
-The graph ends at the call, whether or not the level is enabled. A warning about an
-unusual size, under an `if` that need not hold, is a note.
+The graph ends at the call, whether or not the level is enabled. A warning about
+an unusual size or argument, under an `if` that need not hold, is a note.
 
 ## Example
     logger.info("odd size, resampling")

@@ -37,6 +37,9 @@ def severities(text: str) -> list[str]:
         ("stats: float | None = None", "stats is not None", "note"),
         ("stats: Optional[float] = None", "stats is None", "warning"),
         ("stats", "stats", "warning"),
+        ("mode='a'", "mode == 'b'", "note"),
+        ("mode='a'", "mode != 'a'", "note"),
+        ("mode='a'", "mode == 'a'", "warning"),
         ("deterministic=False", "deterministic", "warning"),
     ],
 )

@@ -343,9 +343,10 @@ def test_a_warning_in_unusual_cases_is_a_note(test: str, severity: str, tmp_path
         ("n > 4", "info", "error"),
         ("scale", "warning", "error"),
         ("group is None", "warning", "error"),
+        ("scale is None", "warning", "note"),
     ],
 )
-def test_a_log_of_an_unusual_size_is_a_note(test: str, method: str, severity: str, tmp_path: Path) -> None:
+def test_a_log_of_an_unusual_argument_is_a_note(test: str, method: str, severity: str, tmp_path: Path) -> None:
     path = tmp_path / "logged.py"
     text = (
         "import logging\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, scale, group=None):\n    n = len(x)\n"
