@@ -16,7 +16,9 @@ from compilelint.source.walk import walk
 
 MAX_DEPTH = 12  # of what is followed from flag to flag
 # modes that are as common as their opposite
-MODES = re.compile(r"_*(is_)?(train(ing)?|eval(uat\w+)?|infer\w*|test(ing)?|deterministic|stochastic|sample|do_sample)")
+MODES = re.compile(
+    r"_*(is_)?(train(ing)?|eval(uat\w+)?|infer\w*|test(ing)?|deterministic|stochastic|sample|do_sample|use_cache)"
+)
 # of settings that nobody knows: for more output, by Python's and by transformers' names, and what that leaves off
 LEFT_OFF = re.compile(
     r"verbose|debug|output_(\w+_)?(attentions?|hidden_states|scores|logits)|torchscript|model_parallel"
