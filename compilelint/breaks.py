@@ -77,13 +77,13 @@ def output_report(event: Call, ctx: Context, does: str, hint: str) -> Iterator[R
 
 
 def _is_about_input(event: Call, ctx: Context) -> bool:
-    """Whether a call logs a warning, or worse, under an `if` that asks for a size, or whether an argument is there."""
+    """Whether a call logs a warning, or worse, where a size is odd, or an argument isn't there."""
     around = ctx.parent(event.statement)
     if event.target.rpartition(".")[2] not in WARNINGS or not isinstance(around, ast.If):
         return False
     match around.test:
-        case ast.Compare(left=ast.Name(), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            return True
+        case ast.Compare(left=ast.Name(), ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            return event.statement in (around.body if isinstance(op, ast.Is) else around.orelse)
     asked = (ctx.value(node) for node in ast.walk(around.test))
     return any(isinstance(value, Scalar) and value.flow is Flow.SYMBOLIC for value in asked)
 

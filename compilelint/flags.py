@@ -151,12 +151,10 @@ class Flags:
         return None
 
     def _is_setting(self, node: ast.expr, info: FunctionInfo) -> bool:
-        """Whether a number or a text is asked for that is None by default: no tensor, which is passed as a rule."""
+        """Whether an attribute is asked for that is made of a number or a text that is None by default."""
         match node:
-            case ast.Name(id=name):
-                return _is_optional(name, info)
-            case ast.Attribute(value=ast.Name(), attr=name):
-                value = self._object(node.value, info)
+            case ast.Attribute(value=ast.Name() as owner, attr=name):
+                value = self._object(owner, info)
                 cls = value.info if isinstance(value, Instance) else None
                 made = self.engine.method(cls, "__init__") if cls is not None else None
                 return made is not None and _is_optional(name.lstrip("_"), made)

@@ -34,8 +34,7 @@ def severities(text: str) -> list[str]:
         ("stats=False", "stats or x.ndim > 1", "warning"),
         ("stats=None", "stats is None", "warning"),
         ("stats=None", "stats is not None", "warning"),
-        ("stats: float | None = None", "stats is not None", "note"),
-        ("stats: Optional[float] = None", "stats is None", "warning"),
+        ("stats: float | None = None", "stats is not None", "warning"),
         ("stats", "stats", "warning"),
         ("mode='a'", "mode == 'b'", "note"),
         ("mode='a'", "mode != 'a'", "note"),
@@ -113,6 +112,26 @@ def test_an_attribute_that_is_off(stored: str, made: str, severity: str) -> None
         def main():
             {made}
             {outside or "pass"}
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "test", "severity"),
+    [
+        ("scale: float | None = None", "self.scale is not None", "note"),
+        ("scale: Optional[float] = None", "self.scale is None", "warning"),
+        ("scale: torch.Tensor | None = None", "self.scale is not None", "warning"),
+    ],
+)
+def test_a_setting_that_is_left_out(parameter: str, test: str, severity: str) -> None:
+    assert severities(f"""
+        class Net:
+            def __init__(self, {parameter}):
+                self.scale = scale
+
+            def loss(self, x: torch.Tensor):
+                if {test}:
+                    x.mean().item()
         """) == [severity]
 
 

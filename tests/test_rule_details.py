@@ -344,6 +344,8 @@ def test_a_warning_in_unusual_cases_is_a_note(test: str, severity: str, tmp_path
         ("scale", "warning", "error"),
         ("group is None", "warning", "error"),
         ("scale is None", "warning", "note"),
+        ("scale is not None", "warning", "error"),
+        ("group is not None:\n        pass\n    elif scale is None", "warning", "note"),
     ],
 )
 def test_a_log_of_an_unusual_argument_is_a_note(test: str, method: str, severity: str, tmp_path: Path) -> None:
