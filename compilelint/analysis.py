@@ -378,8 +378,8 @@ class Analyser:
             return False
         if tensor_of(self.values(summary).get(node, UNKNOWN)) is None:
             return False
-        for other in self.engine.summaries():
-            if other.info is summary.info and other is not summary:
+        for other in self.engine.contexts(summary.info):
+            if other is not summary:
                 value = self.values(other).get(node, UNKNOWN)
                 if not isinstance(value, Unknown) and not any(isinstance(v, Tensor) for v in options(value)):
                     return True

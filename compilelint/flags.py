@@ -57,6 +57,7 @@ class Flags:
         self.engine = engine
         self._calls = calls
         self._known: dict[Flag, Held] = {}
+        self._reached: dict[tuple[FunctionInfo, ast.AST], Condition | None] = {}
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
         self._tests: dict[Module, bool] = {}
@@ -67,10 +68,22 @@ class Flags:
         """The test that must come out otherwise than by default for a node of a function to be reached."""
         if info is None:
             return None
-        for condition in conditions(node, module):
-            if self._holds(condition.test, info) is (not condition.truth):
-                return condition
-        return self._before_calls(info)
+        return self._on_the_way(node, module, info) or self._before_calls(info)
+
+    def _on_the_way(self, node: ast.AST, module: Module, info: FunctionInfo) -> Condition | None:
+        """The same of the function's own tests. What leads to a node is what leads to the one before, and one test."""
+        passed: list[tuple[FunctionInfo, ast.AST]] = []
+        here: ast.AST | None = node
+        found: Condition | None = None
+        while here is not None and found is None:
+            if (info, here) in self._reached:
+                found = self._reached[info, here]
+                break
+            passed.append((info, here))
+            tests, here = leading(here, module)
+            found = next((each for each in tests if self._holds(each.test, info) is (not each.truth)), None)
+        self._reached.update(dict.fromkeys(passed, found))
+        return found
 
     def _before_calls(self, info: FunctionInfo) -> Condition | None:
         """The same of all calls of a function; what nobody is seen to call, or a module's forward, may run."""
@@ -285,29 +298,36 @@ def _constant(node: ast.expr) -> Held:
     return None
 
 
-def conditions(node: ast.AST, module: Module) -> Iterator[Condition]:
-    """The tests around a node and those that left its block before, and how they came out where it is reached."""
-    child: ast.AST = node
-    while (around := module.parents.get(child)) is not None:
-        match around:
-            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                sides = (around.body, around.orelse)
-                for side, truth in zip(sides, (True, False), strict=True):
-                    if child is side or (isinstance(side, list) and child in side):
-                        yield Condition(module, test, truth)
-            case ast.BoolOp(op=op, values=values):
-                for value in values[: values.index(child)] if child in values else ():
-                    yield Condition(module, value, isinstance(op, ast.And))
-        for _, block in ast.iter_fields(around):
-            if isinstance(child, ast.stmt) and isinstance(block, list) and child in block:
-                for before in block[: block.index(child)]:
-                    if isinstance(before, ast.If) and isinstance(before.body[-1], LEAVES):
-                        yield Condition(module, before.test, False)
-                    elif isinstance(before, ast.If) and before.orelse and isinstance(before.orelse[-1], LEAVES):
-                        yield Condition(module, before.test, True)
-        if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
-            return
-        child = around
+def leading(node: ast.AST, module: Module) -> tuple[list[Condition], ast.AST | None]:
+    """What a node is reached from, the statement before it or what is around it, and how tests on the way come out."""
+    around = module.parents.get(node)
+    if isinstance(node, ast.stmt) and around is not None and (place := (block := _block(node, around)).index(node)):
+        return _left(block[place - 1], module), block[place - 1]
+    found: list[Condition] = []
+    match around:
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            for side, truth in ((around.body, True), (around.orelse, False)):
+                if node is side or (isinstance(side, list) and node in side):
+                    found.append(Condition(module, test, truth))
+        case ast.BoolOp(op=op, values=values):
+            earlier = values[: values.index(node)] if node in values else []
+            found = [Condition(module, value, isinstance(op, ast.And)) for value in earlier]
+    return found, None if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef) else around
+
+
+def _block(statement: ast.stmt, around: ast.AST) -> list[ast.stmt]:
+    """The statements that one stands among."""
+    return next(block for _, block in ast.iter_fields(around) if isinstance(block, list) and statement in block)
+
+
+def _left(statement: ast.stmt, module: Module) -> list[Condition]:
+    """The test of an `if`, one side of which leaves the block, where what follows is reached."""
+    match statement:
+        case ast.If(test=test, body=[*_, last]) if isinstance(last, LEAVES):
+            return [Condition(module, test, False)]
+        case ast.If(test=test, orelse=[*_, last]) if isinstance(last, LEAVES):
+            return [Condition(module, test, True)]
+    return []
 
 
 def _is_optional(name: str, info: FunctionInfo) -> bool:

@@ -134,7 +134,7 @@ def read_kind(event: Event, ctx: Context) -> ReadKind:
 
 
 def _loop(event: Event, ctx: Context) -> ast.AST | None:
-    node = ctx.parent(event.statement)
+    node = ctx.parent(event.statement) if event.site.loops else None
     while node is not None and not isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.AsyncFunctionDef):
         node = ctx.parent(node)
     return node

@@ -522,6 +522,16 @@ def test_what_takes_too_long_is_cut_short_and_noted(tmp_path: Path, monkeypatch:
     ]
 
 
+def test_joining_many_branches_takes_no_longer_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allowance, "FUNCTION_SECONDS", 0.5)
+    sets = "".join(f"        elif k == {n}:\n            self.a{n} = k\n" for n in range(1500))
+    text = f"class A:\n    def f(self, k):\n        if k < 0:\n            pass\n{sets}"
+    start = time.process_time()
+    result = analysed(tmp_path, {"a.py": f"import torch\n\n\n{text}"}, [])
+    assert time.process_time() - start < 4
+    assert result.stats.bounds["time for a:A.f"]
+
+
 def test_a_file_has_a_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allowance, "FILE_SECONDS", 0.0)
     monkeypatch.setattr(allowance, "SECONDS_A_LINE", 0.0)

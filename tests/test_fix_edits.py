@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compilelint.finding import Edit
-from compilelint.fix.edits import Group, LineIndex, OverlapError, apply_edits, choose, map_back, unified_diff
+from compilelint.fix.edits import (
+    Group,
+    LineIndex,
+    OverlapError,
+    apply_edits,
+    choose,
+    compatible,
+    map_back,
+    unified_diff,
+)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +155,23 @@ def test_the_choice_does_not_depend_on_the_order(found: list[Group], random: obj
     assert len(chosen) + len(left) == len([g for g in found if g.edits])
     assert chosen or not left
     apply_edits("." * 30, [edit for each in chosen for edit in each.edits])  # they don't meet
+    assert all(compatible(one, other) for one, other in combinations(chosen, 2))
+    assert not any(all(compatible(each, one) for one in chosen) for each in left)
+
+
+def test_each_of_many_fixes_is_compared_with_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(one: Group, other: Group) -> bool:
+        asked.append(one)
+        return compatible(one, other)
+
+    monkeypatch.setattr("compilelint.fix.edits.compatible", counted)
+    added = Edit(0, 0, "import a\n")
+    many = [Group((n,), (added, Edit(10 * n, 10 * n + 12 - n % 2 * 2, "x"))) for n in range(1, 1000)]
+    chosen, left = choose(many)
+    assert len(chosen) > 400 and len(left) > 400
+    assert len(asked) < 3 * len(many)
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compilelint import api
+from compilelint import allowance, api
 from compilelint.config import Settings
 
 READS = "def f{0}(x: torch.Tensor):\n    return x.item()\n\n\n"
@@ -38,6 +38,22 @@ def ignored(path: Path) -> int:
     assert number == len(result.findings) and not left
     assert not api.check([path], Settings()).findings
     return number
+
+
+@pytest.mark.parametrize("body", ["y = x.sum().item()", "if x.sum() > 0: x = x + 1"])
+def test_many_branches_in_one_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    monkeypatch.setattr(allowance, "FUNCTION_SECONDS", 1000.0)
+    taken = []
+    for number in (250, 2000):
+        branches = "".join(f"    elif k == {n}:\n        {body}\n" for n in range(number))
+        text = f"def f(x: torch.Tensor, k: int):\n    y = 0\n    if k < 0:\n        y = 1\n{branches}    return x, y\n"
+        path = tmp_path / f"m{number}.py"
+        path.write_text(f"import torch\n\n\n{text}", encoding="utf-8")
+        start = time.process_time()
+        result = api.check([path], Settings())
+        taken.append(time.process_time() - start)
+        assert not result.notices and len({finding.span.line for finding in result.findings}) == number
+    assert taken[1] < 20 * taken[0] + 1  # what grows with the square takes sixty times as long
 
 
 @pytest.mark.parametrize(("what", "unit"), [(fixed, CHECKS), (declined, READS), (ignored, READS)])

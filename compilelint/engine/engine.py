@@ -846,6 +846,11 @@ class Engine:
             found.extend(contexts.values())
         return found
 
+    def contexts(self, info: FunctionInfo) -> list[Summary]:
+        """Those of one function."""
+        found = [known[info] for known in (self._generic, self._cold) if info in known]
+        return [*found, *self._contexts.get(info, {}).values()]
+
     def release(self) -> None:
         """Breaks the cycles, so that all goes at once: to have them looked for costs a tenth of the time."""
         for summary in self.summaries():

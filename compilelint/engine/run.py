@@ -135,6 +135,8 @@ class Run(Expressions):
             ends.append(self.env)
         self.branches -= 1
         self.env = self.merged(ends[0], ends[1])
+        if self.env is not None and len(self.env) > NAMES and self.engine.overdue(self.summary):
+            self.env = None  # the last of thousands of `elif` is left here, and the next of them joins more
         # where one side left the block, what its test said holds for the rest of it
         self.gates = left[1] if ends[0] is None and ends[1] is not None else left[0] if ends[1] is None else gates
         if ends[0] is None and self._left_once_done(node):

@@ -189,8 +189,16 @@ def choose(groups: Sequence[Group]) -> tuple[list[Group], list[Group]]:
     """(chosen, left): in order of position, each group that meets none chosen before, however `groups` is ordered."""
     chosen: list[Group] = []
     left: list[Group] = []
+    last: list[Group] = []  # of those chosen, the last that changes something: it reaches furthest
+    importing: dict[Edit, Group] = {}  # and one for each import
     for group in sorted((group for group in groups if group.edits), key=_rank):
-        (chosen if all(compatible(group, other) for other in chosen) else left).append(group)
+        others = [*last, *importing.values()] if importing.keys() >= set(group.imports) else chosen
+        if all(compatible(group, other) for other in others):
+            chosen.append(group)
+            last = [group] if group.changes else last
+            importing.update(dict.fromkeys(group.imports, group))
+        else:
+            left.append(group)
     return chosen, left
 
 

@@ -94,14 +94,14 @@ class Names:
 
     def _imports(self, scopes: list[Scope], at: ast.AST | None) -> Iterator[tuple[str, str, ast.stmt]]:
         """(bound name, what it is, statement) of the imports that surely ran before the place."""
-        for statement in self._top_imports():
+        for statement in _top_imports(self.file.tree):
             if scopes or at is None or statement.lineno < getattr(at, "lineno", 0):
                 for bound, module in _bindings(statement):
                     yield bound, module, statement
         if at is None:
             return
         read = {each.id for each in ast.walk(self.file.statement(at)) if isinstance(each, ast.Name)}
-        for statement in self._optional_imports():
+        for statement in _optional_imports(self.file.tree):
             for bound, module in _bindings(statement):
                 if bound in read:  # `if is_available(): import torch`, and the code at hand counts on it
                     yield bound, module, statement
@@ -111,22 +111,6 @@ class Names:
                     if isinstance(local, ast.Import | ast.ImportFrom) and local.lineno < getattr(at, "lineno", 0):
                         for bound, module in _bindings(local):
                             yield bound, module, local
-
-    def _top_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        """Imports of the top level and of its `try` bodies, which what follows counts on; not those for typing."""
-        stack = list(reversed(self.file.tree.body))
-        while stack:
-            statement = stack.pop()
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                yield statement
-            elif isinstance(statement, ast.Try | ast.With):
-                stack += reversed(statement.body)
-
-    def _optional_imports(self) -> Iterator[ast.Import | ast.ImportFrom]:
-        """Imports under an `if` of the top level; not those for typing."""
-        for outer in self.file.tree.body:
-            if isinstance(outer, ast.If) and "TYPE_CHECKING" not in ast.unparse(outer.test):
-                yield from (each for each in outer.body if isinstance(each, ast.Import | ast.ImportFrom))
 
     def _visible(self, name: str, scopes: list[Scope], statement: ast.stmt | None) -> bool:
         """Whether a name means what `statement` binds (None: a new import) in the innermost of these scopes."""
@@ -248,6 +232,32 @@ class Names:
                 return place
             place = above
         return start
+
+
+@lru_cache(maxsize=8)
+def _top_imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """Imports of the top level and of its `try` bodies, which what follows counts on; not those for typing."""
+    found = []
+    stack: list[ast.stmt] = list(reversed(tree.body))
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            found.append(statement)
+        elif isinstance(statement, ast.Try | ast.With):
+            stack += reversed(statement.body)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _optional_imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """Imports under an `if` of the top level; not those for typing."""
+    return [
+        each
+        for outer in tree.body
+        if isinstance(outer, ast.If) and "TYPE_CHECKING" not in ast.unparse(outer.test)
+        for each in outer.body
+        if isinstance(each, ast.Import | ast.ImportFrom)
+    ]
 
 
 def _rest(target: str, module: str) -> list[str] | None:

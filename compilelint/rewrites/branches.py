@@ -21,7 +21,6 @@ from compilelint.idioms import (
     is_host_number,
     is_tried,
     names_in,
-    target_names,
     used_outside,
 )
 from compilelint.rewrites.conditional import cond_instead
@@ -30,7 +29,7 @@ from compilelint.rewrites.guarded import guarded
 from compilelint.rewrites.preserved import fills_harmlessly, is_needed_backward, preserves, writes_in_place
 from compilelint.rewrites.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.rewrites.stopped import ask_every_few
-from compilelint.source.walk import named, nodes_of
+from compilelint.source.walk import named, nodes_of, stored
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -786,7 +785,7 @@ def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
     arguments = function.args
     if any(a.arg == name for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
         return True
-    return any(isinstance(n.ctx, ast.Store) and n.lineno < owner.lineno for n in named(function, name))
+    return any(n.lineno < owner.lineno for n in stored(function, name))
 
 
 def _is_resized(name: str, line: int, ctx: Context) -> bool:
@@ -810,17 +809,21 @@ def _is_resized(name: str, line: int, ctx: Context) -> bool:
 
 def _fails_backward(name: str, line: int, ctx: Context) -> bool:
     """Whether backward may need what a name held before a line, and not find it as it was."""
+    if ctx.function is None or not writes_in_place(ctx.function, ctx):
+        return False
     made = [tensor_of(ctx.value(value)) for value in _assigned(name, line, ctx)]
-    needed = any(tensor is not None and is_needed_backward(tensor) for tensor in made)
-    return needed and ctx.function is not None and writes_in_place(ctx.function, ctx)
+    return any(tensor is not None and is_needed_backward(tensor) for tensor in made)
 
 
 def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
-    return [
-        node.value
-        for node in (nodes_of(ctx.function, ast.AST) if ctx.function is not None else ())
-        if isinstance(node, ast.Assign) and node.lineno < line and name in target_names(node)
-    ]
+    found = []
+    for node in stored(ctx.function, name) if ctx.function is not None else ():
+        statement = ctx.parent(node)
+        while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
+            statement = ctx.parent(statement)
+        if isinstance(statement, ast.Assign) and statement.lineno < line:
+            found.append(statement.value)
+    return found
 
 
 def _next_statement(owner: ast.stmt, ctx: Context) -> ast.stmt | None:

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
-from compilelint.source.walk import named, nodes_of
+from compilelint.source.walk import loaded, named, nodes_of, stored
 
 if TYPE_CHECKING:
     from compilelint.engine.events import Call
@@ -36,9 +36,8 @@ def kept_as_tensor(event: Call, ctx: Context) -> Fix | None:
             return None
     if function is None or isinstance(function, ast.Lambda) or _outermost(node, ctx) is not statement.value:
         return None
-    uses = list(named(function, name))
-    reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
-    if not reads or len(uses) - len(reads) != 1:
+    reads = loaded(function, name)
+    if not reads or len(named(function, name)) - len(reads) != 1:
         return None
     calls: list[tuple[ast.Call, ast.expr]] = []
     for use in reads:
@@ -124,7 +123,7 @@ def read_before(event: Call, ctx: Context) -> Fix | None:
         case _:
             return None
     tensor = tensor_of(ctx.value(reduced.func.value)) if isinstance(reduced.func, ast.Attribute) else None
-    if tensor is None or tensor.rank != 1 or tensor.dtype != "int" or _stores(source, function) > 1:
+    if tensor is None or tensor.rank != 1 or tensor.dtype != "int" or len(stored(function, source)) > 1:
         return None
     for statement in function.body:
         if statement.lineno >= event.statement.lineno:
@@ -133,7 +132,7 @@ def read_before(event: Call, ctx: Context) -> Fix | None:
             case ast.Assign(
                 targets=[ast.Name(id=listed)],
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=read), attr="tolist"), args=[]),
-            ) if read == source and _stores(listed, function) == 1:
+            ) if read == source and len(stored(function, listed)) == 1:
                 replacement = f"{ON_LISTS[how]}({listed})"
 
                 def build(rw: Rewriter, code: str = replacement) -> None:
@@ -143,12 +142,8 @@ def read_before(event: Call, ctx: Context) -> Fix | None:
     return None
 
 
-def _stores(name: str, function: ast.AST) -> int:
-    return sum(isinstance(n.ctx, ast.Store) for n in named(function, name))
-
-
 def _only_value(name: str, function: ast.AST) -> ast.expr | None:
     """What the only assignment to a name assigns."""
-    stores = [n for n in named(function, name) if isinstance(n.ctx, ast.Store)]
+    stores = stored(function, name)
     assigns = nodes_of(function, ast.Assign) if len(stores) == 1 else ()
     return next((n.value for n in assigns if n.targets == stores), None)

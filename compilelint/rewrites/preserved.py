@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from compilelint.breaks import is_given, words
@@ -176,6 +177,13 @@ def _hands_on(function: ast.AST, ctx: Context) -> bool:
 
 def writes_in_place(function: ast.AST, ctx: Context) -> bool:
     """Whether a function writes into tensors: then it matters which of them are one."""
+    return _writes_certainly(function) or any(
+        not is_host_number(ctx.value(node.target)) for node in nodes_of(function, ast.AugAssign)
+    )
+
+
+@lru_cache(maxsize=32)
+def _writes_certainly(function: ast.AST) -> bool:
     for node in nodes_of(function, ast.AST):
         match node:
             case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_") and not name.endswith("__"):
@@ -183,7 +191,5 @@ def writes_in_place(function: ast.AST, ctx: Context) -> bool:
             case ast.Call(keywords=keywords) if any(keyword.arg == "out" for keyword in keywords):
                 return True
             case ast.Subscript(ctx=ast.Store()):
-                return True
-            case ast.AugAssign(target=target) if not is_host_number(ctx.value(target)):
                 return True
     return False

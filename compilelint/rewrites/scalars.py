@@ -16,7 +16,7 @@ from compilelint.engine.values import Const, External, tensor_of
 from compilelint.finding import Applicability
 from compilelint.idioms import is_detached, is_host_number, is_number, names_in
 from compilelint.rewrites.asked import selected
-from compilelint.source.walk import named
+from compilelint.source.walk import loaded, named
 
 if TYPE_CHECKING:
     from compilelint.fix.rewriter import Rewriter
@@ -101,11 +101,10 @@ class Uses:
         function = self.ctx.function
         if function is None or isinstance(function, ast.Lambda):
             return False
-        uses = list(named(function, name))
-        reads = [n for n in uses if isinstance(n.ctx, ast.Load)]
+        reads = loaded(function, name)
         given = function.args
         bound = any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
-        if bound or not reads or len(uses) - len(reads) != 1 or name in self.names:
+        if bound or not reads or len(named(function, name)) - len(reads) != 1 or name in self.names:
             return False
         self.names.add(name)
         return all(self.take_tensor(use) for use in reads)
@@ -312,10 +311,9 @@ def _both_take(uses: Uses, name: str, owner: ast.If) -> bool:
     function = uses.ctx.function
     if function is None:
         return False
-    found = list(named(function, name))
-    reads = [n for n in found if isinstance(n.ctx, ast.Load)]
+    reads = loaded(function, name)
     inside = {id(n) for n in ast.walk(owner)}
-    if not reads or len(found) - len(reads) != 2 or any(id(n) in inside for n in reads):
+    if not reads or len(named(function, name)) - len(reads) != 2 or any(id(n) in inside for n in reads):
         return False
     uses.names.add(name)
     return all(uses.take_tensor(use) for use in reads)

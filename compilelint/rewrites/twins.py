@@ -13,7 +13,7 @@ from compilelint.engine.values import Const, External, Namespace, Scalar, Seq, t
 from compilelint.finding import Applicability
 from compilelint.idioms import is_host_number, is_number, target_names
 from compilelint.rewrites.untouched import is_made_here, is_untouched
-from compilelint.source.walk import named, nodes_of
+from compilelint.source.walk import loaded, named, nodes_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,9 +113,10 @@ def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFu
     from compilelint.sdk import Fix
 
     declared = next((a for a in ast.walk(function.args) if isinstance(a, ast.arg) and a.arg == parameter), None)
-    uses = list(named(function, parameter))
+    if declared is None or declared.annotation is not None or not (places := _places(parameter, function, ctx)):
+        return None
     reads = {}
-    for use in uses:
+    for use in named(function, parameter):
         whole = ctx.parent(use)
         while isinstance(whole, ast.expr) and _read_of_list(whole) is None:
             whole = ctx.parent(whole)
@@ -123,8 +124,7 @@ def _read_what_is_passed(parameter: str, function: ast.FunctionDef | ast.AsyncFu
         if found is None or found[0] is not use or not isinstance(whole, ast.expr):
             return None
         reads[whole] = found[1]
-    places = _places(parameter, function, ctx)
-    if declared is None or declared.annotation is not None or not reads or not places:
+    if not reads:
         return None
     for frame, call in written_calls(ctx):
         given = argument(call, parameter, function, ctx)
@@ -260,7 +260,7 @@ def _trust(
     name: str, twin: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context
 ) -> Applicability | None:
     """How safe it is to take a list for the tensor that was made of it; None where something may write into either."""
-    bound = next((ctx.parent(n) for n in named(function, name) if isinstance(n.ctx, ast.Store)), None)
+    bound = next((ctx.parent(n) for n in stored(function, name)), None)
     made = bound if isinstance(bound, ast.Assign) else function.body[0]
     if not is_flat(twin, function, ctx) or not all(is_untouched(each, made, ctx) for each in (name, twin)):
         return None
@@ -278,7 +278,7 @@ def _keeps_dtype(made: ast.AST) -> bool:
 
 def _are_integers(twin: str, frame: Frame) -> bool:
     """Whether all elements of a list are known to be integers, and no bools, wherever the function reads it."""
-    values = [frame.value(n) for n in named(frame.function, twin) if _is_load(n)] if frame.function else []
+    values = [frame.value(n) for n in loaded(frame.function, twin)] if frame.function else []
     lists = [value.items for value in values if isinstance(value, Seq)]
     return bool(lists) and all(items and all(_is_integer(item) for item in items) for items in lists)
 
@@ -291,8 +291,7 @@ def _is_integer(value: Value) -> bool:
 
 def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx: Context) -> str | None:
     """How many elements were counted: `counts = torch.bincount(batch)`, `batch.bincount()`, `one_hot(batch).sum(0)`."""
-    stores = list(named(function, counts))
-    made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
+    made = [ctx.parent(n) for n in stored(function, counts)]
     if len(made) != 1 or not isinstance(made[0], ast.Assign) or len(made[0].targets) != 1:
         return None
     match made[0].value:
@@ -314,22 +313,16 @@ def _total_of(counts: str, function: ast.FunctionDef | ast.AsyncFunctionDef, ctx
             pass
         case _:
             return None
-    stored = [n for n in named(function, counted) if not _is_load(n)]
-    changed = any(n.lineno >= made[0].lineno for n in stored)
+    changed = any(n.lineno >= made[0].lineno for n in named(function, counted) if not isinstance(n.ctx, ast.Load))
     if tensor_of(ctx.value(of)) is None or changed:
         return None
     return f"{counted}.shape[0]"
 
 
-def _is_load(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
 def _are_ones(node: ast.expr, counted: str, function: ast.AST, ctx: Context) -> bool:
     """`torch.ones_like(batch)`, there or under the only name that was given to it."""
     if isinstance(node, ast.Name):
-        stores = list(named(function, node.id))
-        made = [ctx.parent(n) for n in stores if isinstance(n.ctx, ast.Store)]
+        made = [ctx.parent(n) for n in stored(function, node.id)]
         return len(made) == 1 and isinstance(made[0], ast.Assign) and _are_ones(made[0].value, counted, function, ctx)
     match node:
         case ast.Call(func=ast.Attribute(attr="ones_like"), args=[ast.Name(id=found), *_]):
@@ -366,7 +359,7 @@ def host_twin(name: str, frame: Frame, depth: int = 0) -> str | None:
     function = frame.function
     if function is None or isinstance(function, ast.Lambda) or depth > DEPTH:
         return None
-    stores = [n for n in named(function, name) if isinstance(n.ctx, ast.Store)]
+    stores = stored(function, name)
     parameters = _parameters(function)
     if stores:
         made = frame.parent(stores[0])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.breaks import words
 from compilelint.engine.values import External, Namespace, tensor_of
-from compilelint.source.walk import named
+from compilelint.source.walk import named, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def is_untouched(name: str, made: ast.stmt, frame: Frame) -> bool:
 
 def is_made_here(name: str, made: ast.stmt, frame: Frame) -> bool:
     """Whether a name is bound to a list written out in the function, outside loops, before `made`."""
-    stores = [n for n in named(frame.function, name) if isinstance(n.ctx, ast.Store)] if frame.function else []
+    stores = stored(frame.function, name) if frame.function else ()
     statement = frame.parent(stores[0]) if len(stores) == 1 else None
     match statement:
         case ast.Assign(targets=[ast.Name()], value=ast.List() | ast.Tuple()):

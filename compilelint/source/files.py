@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -49,6 +49,7 @@ DEFAULT_EXCLUDE = frozenset(
     }
 )
 _BAD_PATTERN = (ValueError, re.error, OverflowError, RecursionError)  # what pathspec lets through
+_TORCH = re.compile(rb"torch", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -255,23 +256,12 @@ def read_regular(path: Path) -> bytes:
         return file.read()
 
 
-class Glance(NamedTuple):
-    """Whether a file mentions torch, without which it can at most be a helper, and what comments for linters hold."""
-
-    torch: bool
-    remarks: bool
-
-
-def glance(path: Path) -> Glance:
-    try:
-        data = read_regular(path).lower()
-    except OSError:
-        return Glance(True, True)
-    return Glance(b"torch" in data, b"compilelint" in data or b"noqa" in data)
-
-
 def mentions_torch(path: Path) -> bool:
-    return glance(path).torch
+    """Whether the bytes of a file mention torch at all: all others can at most be helpers of those that do."""
+    try:
+        return _TORCH.search(read_regular(path)) is not None
+    except OSError:
+        return True
 
 
 def digest(data: bytes) -> str:

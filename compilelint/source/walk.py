@@ -57,13 +57,23 @@ def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
 def nodes_of(function: ast.AST, kind: type[Node]) -> Sequence[Node]:
     """The nodes of one kind among a function and all below it, as `walk` gives them.
 
-    Remembered, as is `named`: it is asked for at each finding in a function."""
+    Remembered, as are names: they are asked for at each finding in a function."""
     return _of_kind(function, kind)  # type: ignore[return-value, arg-type]
 
 
 def named(function: ast.AST, name: str) -> Sequence[ast.Name]:
     """Where a function speaks of a name."""
-    return _names(function).get(name, ())
+    return _names(function, ast.expr_context).get(name, ())
+
+
+def loaded(function: ast.AST, name: str) -> Sequence[ast.Name]:
+    """Where a function reads a name."""
+    return _names(function, ast.Load).get(name, ())
+
+
+def stored(function: ast.AST, name: str) -> Sequence[ast.Name]:
+    """Where a function binds a name."""
+    return _names(function, ast.Store).get(name, ())
 
 
 @lru_cache(maxsize=64)
@@ -72,9 +82,10 @@ def _of_kind(function: ast.AST, kind: type[ast.AST]) -> Sequence[ast.AST]:
     return tuple(node for node in nodes if isinstance(node, kind))
 
 
-@lru_cache(maxsize=32)
-def _names(function: ast.AST) -> dict[str, list[ast.Name]]:
+@lru_cache(maxsize=64)
+def _names(function: ast.AST, context: type[ast.expr_context]) -> dict[str, list[ast.Name]]:
     found: dict[str, list[ast.Name]] = {}
     for node in nodes_of(function, ast.Name):
-        found.setdefault(node.id, []).append(node)
+        if isinstance(node.ctx, context):
+            found.setdefault(node.id, []).append(node)
     return found
