@@ -74,7 +74,7 @@ def run(
     job = Job(
         layout, settings, build_fixes, texts, followed(settings.follow_imports), parsed or Parsed(), parsed is not None
     )
-    parts = cut(paths)
+    parts = cut(sorted(paths, key=str))  # in whatever order they were given
     found: dict[Part, Outcome] = {}
     cache = None
     if settings.cache is not None and not build_fixes and texts is None:
