@@ -436,7 +436,7 @@ def render(
         quiet=quiet,
         runs=[_read_run(path) for path in runs],
     )
-    return report.WRITERS[format](result.findings, run)
+    return report.writer(format)(result.findings, run)
 
 
 def _read_run(path: Path) -> dict[str, Any]:

@@ -41,9 +41,11 @@ class Outcome:
     stats: Stats = field(default_factory=Stats)
     errors: list[InternalError] = field(default_factory=list)
     reads: Reads = field(default_factory=Reads)
+    remarked: set[Path] = field(default_factory=set)  # the files in which there may be comments that suppress findings
 
     def add(self, other: Outcome) -> None:
         self.findings += other.findings
         self.stats.merge(other.stats)
         self.errors += other.errors
         self.reads.add(other.reads)
+        self.remarked |= other.remarked

@@ -11,19 +11,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from compilelint.engine.events import Call, Enter, Load, Store
 from compilelint.errors import ConfigError, RegistryError, did_you_mean
 from compilelint.finding import EFFECTS, Applicability, Effect
-from compilelint.models.names import told_as
-from compilelint.sdk import Rule, Subscription
 
 if TYPE_CHECKING:
     from compilelint.config import Settings
+    from compilelint.sdk import Rule, Subscription
 
 FAMILIES: dict[str, set[Effect]] = {  # effects that rules of a family may have
     "CL1": {"graph-break", "sync"},
@@ -93,6 +90,8 @@ PEP 263 says how a source file declares its encoding.
 @lru_cache(maxsize=1)
 def tool_rules() -> tuple[Rule, ...]:
     """The codes that the tool itself reports, CL0xx."""
+    from compilelint.sdk import Rule
+
     unsafe = Applicability.UNSAFE
     return (
         Rule(
@@ -119,6 +118,7 @@ def extend(plugins: tuple[str, ...], local_rules: tuple[Path, ...]) -> None:
     if (wanted := Extensions(plugins, local_rules)) != _extensions:
         _extensions = wanted
         _load.cache_clear()
+        known_codes.cache_clear()
 
 
 def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:
@@ -134,6 +134,22 @@ def load_rules(settings: Settings | None = None) -> tuple[Rule, ...]:
 def all_rules() -> tuple[Rule, ...]:
     """Every code there is, those of the tool itself included."""
     return tool_rules() + _load()
+
+
+@lru_cache(maxsize=1)
+def known_codes() -> tuple[str, ...]:
+    """The codes of all rules. Those built in are not imported for it: their files are named by them."""
+    if _extensions != Extensions():
+        return tuple(rule.code for rule in all_rules())
+    built_in = (module.rpartition(".")[2].partition("_")[0].upper() for module in _built_in())
+    return (UNUSED_SUPPRESSION, UNREADABLE_FILE, *sorted(built_in))
+
+
+def _built_in() -> list[str]:
+    """The modules of the rules that are built in."""
+    package = importlib.import_module("compilelint.rules")
+    names = (info.name for info in pkgutil.iter_modules(package.__path__))
+    return [f"{package.__name__}.{name}" for name in names if not name.startswith("_")]
 
 
 def find_rule(text: str) -> Rule:
@@ -160,17 +176,17 @@ def _with_word(wanted: str, rules: Iterable[Rule]) -> str:
 
 def code_of(selector: str) -> str | None:
     """The code, beginning of one or `ALL` that a selector means, in any case or as a rule's name; None: no rule."""
-    upper, rules = selector.upper(), all_rules()
-    if upper == "ALL" or any(rule.code.startswith(upper) for rule in rules):
+    upper = selector.upper()
+    if upper == "ALL" or any(code.startswith(upper) for code in known_codes()):
         return upper
-    return next((rule.code for rule in rules if rule.name == selector.lower()), None)
+    return next((rule.code for rule in all_rules() if rule.name == selector.lower()), None)
 
 
 def resolve(selector: str, where: str) -> str:
     """Like `code_of`; raises ConfigError for what is no rule. `where`: the file and key, or the option."""
     code = code_of(selector)
     if code is None:
-        near = did_you_mean(selector.upper(), [rule.code for rule in all_rules()])
+        near = did_you_mean(selector.upper(), known_codes())
         near = near or did_you_mean(selector.lower(), [rule.name for rule in all_rules()])
         raise ConfigError(f'{where}: unknown rule "{selector}"{near}')
     return code
@@ -183,7 +199,7 @@ def selected_codes(settings: Settings) -> frozenset[str]:
     Raises ConfigError on one that matches nothing.
     """
     extend(settings.plugins, settings.local_rules)
-    codes = [rule.code for rule in all_rules()]
+    codes = known_codes()
     for origin, selectors in (("select", settings.select), ("ignore", settings.ignore), *_per_file(settings)):
         _validate(origin, selectors, codes)
     return frozenset(
@@ -207,7 +223,7 @@ def _specificity(code: str, selectors: Iterable[str]) -> int:
     return max((0 if s == "ALL" else len(s) for s in selectors if s == "ALL" or code.startswith(s)), default=-1)
 
 
-def _validate(origin: str, selectors: Iterable[str], codes: list[str]) -> None:
+def _validate(origin: str, selectors: Iterable[str], codes: Iterable[str]) -> None:
     for selector in selectors:
         if not any(matches(code, (selector,)) for code in codes):
             raise ConfigError(f'{origin}: unknown rule "{selector}"{did_you_mean(selector, codes)}')
@@ -215,13 +231,7 @@ def _validate(origin: str, selectors: Iterable[str], codes: list[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _load() -> tuple[Rule, ...]:
-    package = importlib.import_module("compilelint.rules")
-    found = [
-        _rule_of(f"{package.__name__}.{info.name}")
-        for info in pkgutil.iter_modules(package.__path__)
-        if not info.name.startswith("_")
-    ]
-    found += [_rule_of(module) for module in _extension_modules()]
+    found = [_rule_of(module) for module in (*_built_in(), *_extension_modules())]
     by_code: dict[str, Rule] = {rule.code: rule for rule in tool_rules()}
     names = {rule.name for rule in tool_rules()}
     for rule in found:
@@ -235,7 +245,9 @@ def _load() -> tuple[Rule, ...]:
 
 
 def _extension_modules() -> Iterator[str | Path]:
-    installed = {entry.name: entry.module for entry in entry_points(group=GROUP)}
+    from importlib.metadata import entry_points
+
+    installed = {entry.name: entry.module for entry in entry_points(group=GROUP)} if _extensions.plugins else {}
     for name in _extensions.plugins:
         if name not in installed:
             raise RegistryError(f'plugins: "{name}" is not installed{did_you_mean(name, sorted(installed))}')
@@ -267,6 +279,8 @@ def _local_module(path: Path) -> ModuleType:
 
 def _rule_of(place: str | Path) -> Rule:
     """The rule of a module by name, or of a file. Raises RegistryError."""
+    from compilelint.sdk import Rule
+
     module_name = str(place)
     try:
         module = importlib.import_module(place) if isinstance(place, str) else _local_module(place)
@@ -326,13 +340,13 @@ def _defects_of_effects(rule: Rule) -> Iterator[str]:
         yield f"{rule.code[:3]}xx rules have no effect {', '.join(strange)}, only {allowed}"
 
 
-_TARGETED = (Call, Load, Store, Enter)
-
-
 def _wrong_targets(subscription: Subscription) -> Iterator[str]:
     """Targets that no event has, beside none that stands for them."""
+    from compilelint.engine.events import Call, Enter, Load, Store
+    from compilelint.models.names import told_as
+
     event, targets = subscription.event, subscription.targets
-    if targets and not issubclass(event, _TARGETED):
+    if targets and not issubclass(event, Call | Load | Store | Enter):
         yield f"{event.__name__} has no target: subscribe to it without `{targets[0]}`"
         return
     for target in targets if event is Call else ():

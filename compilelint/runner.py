@@ -7,15 +7,10 @@ is left: that becomes an internal error, and all others are reported.
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +21,15 @@ from compilelint.garbage import uncollected
 from compilelint.outcome import Outcome, Reads
 from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
-from compilelint.source.files import mentions_torch
+from compilelint.source.files import Glance, glance
 from compilelint.source.installed import Installed, followed
 from compilelint.source.layout import Layout
 from compilelint.source.parsed import Parsed
 from compilelint.source.project import SourceError, decode, noted_bytes, parse
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
     from compilelint.analysis import Analysis, InternalError
     from compilelint.config import Settings
 
@@ -115,7 +112,10 @@ def work(part: Part, job: Job) -> Outcome:
     hopeful = []
     for path in part:
         text = None if job.texts is None else job.texts.get(path.as_posix())
-        if mentions_torch(path) if text is None else "torch" in text.lower():
+        seen = glance(path) if text is None else Glance("torch" in text.lower(), remarks=True)
+        if seen.remarks:
+            outcome.remarked.add(path)
+        if seen.torch:
             hopeful.append(path)
         elif (finding := unreadable(path, text, outcome.reads)) is not None:
             outcome.findings.append(finding)
@@ -196,12 +196,12 @@ def _halves(part: Part) -> tuple[Part, Part]:
     return part[:middle], part[middle:]
 
 
-def _failure(part: Part, error: BaseException) -> InternalError:
+def _failure(part: Part, error: BaseException, what: str = "") -> InternalError:
     try:
         from compilelint.analysis import InternalError
     except ImportError as missing:
         raise _not_loaded(missing) from missing
-    what = "the analysing process died" if isinstance(error, BrokenProcessPool) else f"{type(error).__name__}: {error}"
+    what = what or f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error))
     return InternalError(path=str(part[0]), line=0, function="", rule="", message=what, traceback=trace)
 
@@ -220,6 +220,9 @@ def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]
 
 
 def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     lost: list[Part] = []
     with _pool(jobs, job) as pool:
         waiting: dict[Future[Outcome], Part] = {}
@@ -239,12 +242,14 @@ def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part,
 
 def _alone(part: Part, job: Job) -> Outcome:
     """Analyses a part in a process of its own: one of those that were under way when a process died."""
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         with _pool(1, job) as pool:
             return _submit(pool, part).result()
     except BrokenProcessPool as error:
         if len(part) == 1:
-            return Outcome(errors=[_failure(part, error)])
+            return Outcome(errors=[_failure(part, error, "the analysing process died")])
     outcome = Outcome()
     for half in _halves(part):
         outcome.add(_alone(half, job))
@@ -252,6 +257,9 @@ def _alone(part: Part, job: Job) -> Outcome:
 
 
 def _pool(jobs: int, job: Job | None) -> ProcessPoolExecutor:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     here = Path.cwd()
@@ -283,7 +291,10 @@ def _in_worker(part: Part) -> Outcome:
 
 def _end_with_parent() -> None:
     """In a worker: ends it when the process that wants its results is killed, which it would else never notice."""
-    parent = multiprocessing.parent_process()
+    import threading
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
     if parent is None:
         return
     sentinel = parent.sentinel

@@ -70,6 +70,18 @@ def lines(result: CheckResult) -> set[tuple[str, int]]:
     return {(Path(found.span.path).name, found.span.line) for found in result.findings}
 
 
+def test_comments_count_warm_as_cold(project: Path, settings: Settings) -> None:
+    """Only files in which words of such comments stand are read for them, which the cache remembers."""
+    reads = "import torch\n\n\ndef score(x):\n    x.max().item()  # {}\n    return x.sum() > 0\n"
+    (project / "tools.py").write_text(reads.format("NOQA: cl103, CL201"), encoding="utf-8")
+    (project / "plain.py").write_text("x = 1  # CompileLint: ignore[CL101]\n", encoding="utf-8")
+    cold, warm = check(settings), check(settings)
+    assert warm.findings == cold.findings
+    assert lines(warm) == {("model.py", 9), ("plain.py", 1)}
+    (project / "tools.py").write_text(reads.format("read once"), encoding="utf-8")
+    assert ("tools.py", 5) in lines(check(settings))
+
+
 def test_warm_as_cold(project: Path, settings: Settings) -> None:
     cold, warm = check(settings), check(settings)
     assert warm.findings == cold.findings

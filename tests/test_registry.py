@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -21,6 +23,7 @@ RULES = tuple(
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_load", lambda: RULES)
+    monkeypatch.setattr(registry, "known_codes", lambda: tuple(rule.code for rule in registry.all_rules()))
 
 
 @pytest.mark.parametrize(
@@ -168,3 +171,18 @@ def test_a_check_is_a_generator_function() -> None:
 def test_a_module_that_fails_to_import_is_named() -> None:
     with pytest.raises(RegistryError, match=r"rule module no_such_module_here: ModuleNotFoundError"):
         registry._rule_of("no_such_module_here")
+
+
+def test_rules_are_known_by_the_names_of_their_files() -> None:
+    assert registry.known_codes() == tuple(rule.code for rule in registry.all_rules())
+
+
+def test_what_is_selected_is_known_without_the_rules() -> None:
+    """To import all of them takes longer than what a cache spares a check."""
+    script = (
+        "import sys; from compilelint import registry; from compilelint.config import Settings\n"
+        "assert 'CL101' in registry.selected_codes(Settings(select=('CL1',)))\n"
+        "print([name for name in sys.modules if name.startswith(('compilelint.rules.', 'compilelint.sdk'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -13,7 +13,7 @@ import pytest
 
 from compilelint.escaping import escape
 from compilelint.finding import Applicability, Edit, Finding, FixPlan, Region, Severity, Span, TraceStep
-from compilelint.report import WRITERS, RuleDoc, Run, text
+from compilelint.report import RuleDoc, Run, text, writer
 
 SOURCE = {
     "src/model.py": ["import torch", "", "def forward(self, x, mask):", "    if mask.any():", "        x = x * 2"],
@@ -48,7 +48,7 @@ def write(form: str, findings: Sequence[Finding], **changes: Any) -> str:
         "files": 12,
         "read_lines": lambda p: SOURCE.get(p, []),
     }
-    return WRITERS[form](findings, Run(**(values | changes)))
+    return writer(form)(findings, Run(**(values | changes)))
 
 
 def test_json_is_the_contract() -> None:

@@ -13,16 +13,16 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from compilelint import __version__, registry
 from compilelint.cache import rows
 from compilelint.cache.contents import Contents
 from compilelint.cache.store import Store
 from compilelint.config import Settings
-from compilelint.outcome import Outcome, Reads
+from compilelint.outcome import Outcome
 from compilelint.source.files import digest
 from compilelint.source.installed import Installed
 from compilelint.source.layout import Layout
@@ -69,6 +69,8 @@ class Cache:
     _project: Project
     _templates: Templates
     _environment: str
+    _named: frozenset[str]  # the files of the run
+    _places: dict[str, str | None] = field(default_factory=dict)  # import name → its file, of those asked for
 
     @classmethod
     def open(cls, place: Path, settings: Settings, layout: Layout, installed: Installed | None) -> Cache | None:
@@ -85,6 +87,7 @@ class Cache:
             Project(layout, {}, installed),
             Templates(),
             _environment(settings, layout),
+            frozenset(map(str, layout.names)),
         )
 
     def get(self, parts: Iterable[tuple[Path, ...]]) -> dict[tuple[Path, ...], Outcome]:
@@ -95,7 +98,7 @@ class Cache:
         for key, value in self._store.values(keys).items():
             try:
                 data = rows.loads(value)
-                if self._holds(rows.reads_of(data)):
+                if self._holds(data):
                     found[keys[key]] = rows.outcome_of(data)
                     used.append(key)
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not what we wrote
@@ -107,7 +110,9 @@ class Cache:
         """Remembers outcomes; not those with internal errors, nor those whose files have changed meanwhile."""
         values = {}
         for part, outcome in outcomes.items():
-            if not outcome.errors and all(self._contents.of(path) == outcome.reads.files.get(path) for path in part):
+            if not outcome.errors and all(
+                self._contents.of(str(path)) == outcome.reads.files.get(path) for path in part
+            ):
                 values[self._key(part)] = rows.dump(outcome)
         self._store.keep(values, (), self._contents.fresh)
 
@@ -116,17 +121,28 @@ class Cache:
 
     def _key(self, part: tuple[Path, ...]) -> str:
         named = self._layout.names
-        own = "\n".join(f"{path}\t{named.get(path)}\t{self._contents.of(path)}" for path in part)
+        own = "\n".join(f"{path}\t{named.get(path)}\t{self._contents.of(str(path))}" for path in part)
         return digest(f"{self._environment}\n{own}".encode("utf-8", "surrogatepass"))
 
-    def _holds(self, reads: Reads) -> bool:
+    def _holds(self, data: Mapping[str, Any]) -> bool:
+        """Whether all that an outcome depended on (`Reads`) is as it was."""
+        outside = set(data["outside"])
         return (
-            all(self._contents.of(path) == known for path, known in reads.files.items())
-            and all((path in self._layout.names) != (path in reads.outside) for path in reads.files)
-            and all(self._project.locate(name) == path for name, path in reads.own.items())
-            and all(self._project.locate_installed(name) == path for name, path in reads.installed.items())
-            and all(self._templates.named_in(where) == names for where, names in reads.templates.items())
+            all(self._contents.of(path) == known for path, known in data["files"].items())
+            and all((path in self._named) != (path in outside) for path in data["files"])
+            and all(self._located(name) == path for name, path in data["own"].items())
+            and all(_text(self._project.locate_installed(name)) == path for name, path in data["installed"].items())
+            and all(self._templates.named_in(Path(where)) == set(names) for where, names in data["templates"].items())
         )
+
+    def _located(self, name: str) -> str | None:
+        if name not in self._places:
+            self._places[name] = _text(self._project.locate(name))
+        return self._places[name]
+
+
+def _text(path: Path | None) -> str | None:
+    return str(path) if path is not None else None
 
 
 def _environment(settings: Settings, layout: Layout) -> str:
@@ -149,10 +165,14 @@ def _environment(settings: Settings, layout: Layout) -> str:
 
 def _extensions(settings: Settings) -> list[Path]:
     """The packages, modules and files of rules that are not built in. They are imported by now."""
+    found = list(settings.local_rules)
+    if not settings.plugins:
+        return found
+    from importlib.metadata import entry_points
+
     tops = {
         entry.module.partition(".")[0] for entry in entry_points(group=registry.GROUP) if entry.name in settings.plugins
     }
-    found = list(settings.local_rules)
     for top in sorted(tops):
         module = sys.modules[top]
         found += [Path(path) for path in getattr(module, "__path__", [module.__file__])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,26 +18,26 @@ class Contents:
 
     def __init__(self, known: Mapping[str, tuple[str, str]]) -> None:
         self._known = known
-        self._found: dict[Path, str] = {}
+        self._found: dict[str, str] = {}
         self.fresh: dict[str, tuple[str, str]] = {}
 
-    def of(self, path: Path) -> str:
+    def of(self, path: str) -> str:
         """The digest of a file's bytes, or "" when it can't be read."""
         found = self._found.get(path)
         if found is None:
             found = self._found[path] = self._look(path)
         return found
 
-    def _look(self, path: Path) -> str:
+    def _look(self, path: str) -> str:
         try:
-            name = str(path.absolute())
-            stat = path.stat()
+            name = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118  # quick, as it is done for each file
+            stat = os.stat(path)  # noqa: PTH116
             stamp = f"{stat.st_mtime_ns}/{stat.st_ctime_ns}/{stat.st_size}/{stat.st_ino}"
             earlier = self._known.get(name)
             if earlier is not None and earlier[0] == stamp:
                 return earlier[1]
             now = time.time_ns()
-            found = digest(read_regular(path))
+            found = digest(read_regular(Path(path)))
         except OSError:
             return ""
         if max(stat.st_mtime_ns, stat.st_ctime_ns) < now - TICK:

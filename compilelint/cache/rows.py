@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compilelint.finding import Applicability, Finding, FixPlan, Region, Severity, Span, Stats, TraceStep
-from compilelint.outcome import Outcome, Reads
+from compilelint.outcome import Outcome
 
 
 def dump(outcome: Outcome) -> str:
@@ -16,6 +16,7 @@ def dump(outcome: Outcome) -> str:
         {
             "findings": [_row(finding) for finding in outcome.findings],
             "bounds": outcome.stats.bounds,
+            "remarked": sorted(map(str, outcome.remarked)),
             "files": {str(path): known for path, known in reads.files.items()},
             "outside": sorted(map(str, reads.outside)),
             "own": _paths(reads.own),
@@ -27,25 +28,16 @@ def dump(outcome: Outcome) -> str:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """What `dump` wrote, for `reads_of` and `outcome_of`. Raises ValueError."""
+    """What `dump` wrote: what it depended on, as text, and what `outcome_of` makes of the rest. Raises ValueError."""
     data = json.loads(text)
     if not isinstance(data, dict):
         raise ValueError("not an outcome")
     return data
 
 
-def reads_of(data: dict[str, Any]) -> Reads:
-    return Reads(
-        {Path(path): known for path, known in data["files"].items()},
-        {Path(path) for path in data["outside"]},
-        {name: Path(path) if path is not None else None for name, path in data["own"].items()},
-        {name: Path(path) if path is not None else None for name, path in data["installed"].items()},
-        {Path(folder): frozenset(names) for folder, names in data["templates"].items()},
-    )
-
-
 def outcome_of(data: dict[str, Any]) -> Outcome:
-    return Outcome([_finding(row) for row in data["findings"]], Stats(bounds=data["bounds"]))
+    remarked = {Path(path) for path in data["remarked"]}
+    return Outcome([_finding(row) for row in data["findings"]], Stats(bounds=data["bounds"]), remarked=remarked)
 
 
 def _paths(found: dict[str, Path | None]) -> dict[str, str | None]:

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from compilelint.finding import Finding
-from compilelint.report.check_html import write as _html
-from compilelint.report.concise import write as _concise
-from compilelint.report.github import write as _github
-from compilelint.report.gitlab import write as _gitlab
-from compilelint.report.json import write as _json
-from compilelint.report.junit import write as _junit
 from compilelint.report.run import RuleDoc, Run
-from compilelint.report.sarif import write as _sarif
-from compilelint.report.text import write as _text
 
-__all__ = ["WRITERS", "RuleDoc", "Run"]
+__all__ = ["RuleDoc", "Run", "writer"]
 
-WRITERS: dict[str, Callable[[Sequence[Finding], Run], str]] = {
-    "text": _text,
-    "concise": _concise,
-    "json": _json,
-    "sarif": _sarif,
-    "github": _github,
-    "gitlab": _gitlab,
-    "junit": _junit,
-    "html": _html,
-}
+Writer = Callable[[Sequence[Finding], Run], str]
+
+
+def writer(form: str) -> Writer:
+    """What writes a report of that form."""
+    write: Writer = import_module(f"compilelint.report.{'check_html' if form == 'html' else form}").write
+    return write

@@ -131,7 +131,9 @@ def _frame(line: str, number: int, finding: Finding) -> tuple[str, int, int]:
     if flagged and len(line) > MAX_WIDTH and start > MAX_WIDTH // 2:
         offset, head = start - 20, "… "
     tail = " …" if len(line) - offset > MAX_WIDTH else ""
-    cells = [_cell(char) for char in line[offset : offset + MAX_WIDTH]]
+    shown = line[offset : offset + MAX_WIDTH]
+    plain = shown.isascii() and shown.isprintable()
+    cells = [(char, 1) for char in shown] if plain else [_cell(char) for char in shown]
     code = head + "".join(text for text, _ in cells) + tail
     if not flagged or not line.strip():
         return code, 0, 0

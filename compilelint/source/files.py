@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -49,7 +49,6 @@ DEFAULT_EXCLUDE = frozenset(
     }
 )
 _BAD_PATTERN = (ValueError, re.error, OverflowError, RecursionError)  # what pathspec lets through
-_TORCH = re.compile(rb"torch", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -256,12 +255,23 @@ def read_regular(path: Path) -> bytes:
         return file.read()
 
 
-def mentions_torch(path: Path) -> bool:
-    """Whether the bytes of a file mention torch at all: all others can at most be helpers of those that do."""
+class Glance(NamedTuple):
+    """Whether a file mentions torch, without which it can at most be a helper, and what comments for linters hold."""
+
+    torch: bool
+    remarks: bool
+
+
+def glance(path: Path) -> Glance:
     try:
-        return _TORCH.search(read_regular(path)) is not None
+        data = read_regular(path).lower()
     except OSError:
-        return True
+        return Glance(True, True)
+    return Glance(b"torch" in data, b"compilelint" in data or b"noqa" in data)
+
+
+def mentions_torch(path: Path) -> bool:
+    return glance(path).torch
 
 
 def digest(data: bytes) -> str:

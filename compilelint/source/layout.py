@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Layout:
     def of(cls, paths: Iterable[Path]) -> Layout:
         layout = cls({}, {}, {}, frozenset())
         folders = set()
-        known: dict[Path, bool] = {}
+        known: dict[str, tuple[str, Path]] = {}
         for path in paths:
             name, root = module_name(path, known)
             layout.names[path] = name
@@ -37,24 +38,30 @@ class Layout:
         return cls(layout.names, layout.given, layout.roots, frozenset(folders))
 
 
-def module_name(path: Path, known: dict[Path, bool] | None = None) -> tuple[str, Path]:
+def module_name(path: Path, known: dict[str, tuple[str, Path]] | None = None) -> tuple[str, Path]:
     """(import name, root folder) of a file, from the `__init__.py` files above it.
 
-    `known` remembers from call to call which folders have one.
+    `known` remembers from call to call what package a folder is, "" for none, and where its root lies.
     """
+    absolute = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118  # with its `..`, as Path.absolute leaves them
+    folder, name = os.path.split(absolute)  # the packages above count, wherever we were started
+    stem = os.path.splitext(name)[0]  # noqa: PTH122  # for each file of a run; pathlib takes ten times as long
     if is_notebook(path):  # nothing imports it, nor is it part of the package that it lies in
-        return f"{path.stem}_ipynb", path.absolute().parent
-    known = {} if known is None else known
-    parts = [] if path.name == "__init__.py" else [path.stem]
-    folder = path.absolute().parent  # the packages above count, wherever we were started
-    while folder.name and _is_package(folder, known):
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts) or path.stem, folder
+        return f"{stem}_ipynb", Path(folder)
+    package, root = _package(folder, {} if known is None else known)
+    if name == "__init__.py":
+        return package or stem, root
+    return f"{package}.{stem}" if package else stem, root
 
 
-def _is_package(folder: Path, known: dict[Path, bool]) -> bool:
+def _package(folder: str, known: dict[str, tuple[str, Path]]) -> tuple[str, Path]:
     found = known.get(folder)
     if found is None:
-        found = known[folder] = (folder / "__init__.py").is_file()
+        above, name = os.path.split(folder)
+        if name and os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118
+            package, root = _package(above, known)
+            found = (f"{package}.{name}" if package else name, root)
+        else:
+            found = ("", Path(folder))
+        known[folder] = found
     return found
