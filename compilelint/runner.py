@@ -24,6 +24,7 @@ from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import Glance, glance
 from compilelint.source.installed import Installed, followed
 from compilelint.source.layout import Layout
+from compilelint.source.notebook import is_notebook
 from compilelint.source.parsed import Parsed
 from compilelint.source.project import SourceError, decode, noted_bytes, parse
 
@@ -158,7 +159,7 @@ def unreadable(path: Path, text: str | None = None, reads: Reads | None = None) 
 
 def unreadable_finding(path: str, error: SourceError) -> Finding:
     """What is said of a file that can't be read or parsed."""
-    message = str(error)
+    message = f"{error}; no cell of the notebook is checked" if is_notebook(path) else str(error)
     return Finding(
         code=UNREADABLE_FILE,
         name="unreadable-file",

@@ -313,6 +313,17 @@ def test_fix_tells_of_what_it_has_no_fix_for(project: Path) -> None:
     ]
 
 
+def test_fix_tells_of_what_it_could_not_read(project: Path) -> None:
+    (project / "bad.py").write_text(TWO_FIXES, encoding="utf-8")
+    (project / "worse.py").write_text("def f(:\n", encoding="utf-8")
+    told = "error: worse.py:1:7: Syntax error in Python"
+    assert run(project, "fix", "worse.py").stderr.splitlines()[0].startswith(told)
+    assert len(run(project, "fix", "worse.py").stderr.splitlines()) == 1
+    error, last = run(project, "fix", "--unsafe-fixes", "bad.py", "worse.py").stderr.splitlines()
+    assert error.startswith(told)
+    assert last == "Would apply 2 fixes in 1 file: write with --apply. (1 file not read: see above)"
+
+
 def test_one_file_is_one(project: Path) -> None:
     assert "\n1 file in " in run(project, "check", "--verbose", "bad.py").stderr
 

@@ -167,6 +167,7 @@ def test_what_is_no_notebook_is_a_finding(tmp_path: Path, data: bytes, message: 
     (tmp_path / "n.ipynb").write_bytes(data)
     (finding,) = api.check([tmp_path], Settings()).findings
     assert finding.code == "CL002" and message.lower() in finding.message.lower()
+    assert finding.message.endswith("; no cell of the notebook is checked")
 
 
 SCRIPT = """\

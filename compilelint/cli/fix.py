@@ -62,7 +62,7 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
             console.warn(f"{place}: {skipped.code} {skipped.title}: not kept: {skipped.reason}")
         if run.prover is not None and run.prover.result is not None:
             console.note(f"Verified: {api.verification_summary(run.prover.result)}")
-        _summarise(run.result, apply=apply)
+        _summarise(run, apply=apply)
     if options["verbose"]:
         for file in run.result.files:
             for skipped in file.skipped:
@@ -70,8 +70,11 @@ def fix(paths: tuple[Path, ...], apply: bool, verify: str | None, vendor_ops: Pa
     return run.exit_code
 
 
-def _summarise(result: Any, *, apply: bool) -> None:
+def _summarise(run: Any, *, apply: bool) -> None:
     """What was done, or would be, on stderr: stdout holds the diff alone."""
+    result, unread = run.result, len(run.unreadable)
+    if unread and unread == run.files:
+        return  # all that there is to say was said
     files = [file for file in result.changed if file.written or not apply]
     number = sum(len(file.applied) for file in files)
     fixes = f"{console.count(number, 'fix', 'fixes')} in {console.count(len(files), 'file')}"
@@ -82,4 +85,5 @@ def _summarise(result: Any, *, apply: bool) -> None:
     more += [f"{result.unknown} without a fix: see --verbose"] if result.unknown else []
     more += [f"{left} left: see --verbose"] if left else []
     more += [f"{len(result.disproved)} not kept: see above"] if result.disproved else []
+    more += [f"{console.count(unread, 'file')} not read: see above"] if unread else []
     console.note((done if result.applied else "Nothing to fix.") + (f" ({'; '.join(more)})" if more else ""))
