@@ -1,12 +1,13 @@
 """CPU time, wall time and peak memory of check beside other linters, on pinned packages from PyPI.
 
     python benchmarks/speed.py --site DIR --install           # once: the trees, without their dependencies
-    python benchmarks/speed.py --site DIR [--peers BIN] [--out benchmarks/results/speed]
+    python benchmarks/speed.py --site DIR [--peers BIN] [--compiled PYTHON] [--out benchmarks/results/speed]
 
 BIN is the folder of an environment's programs with `ruff`, `flake8`, `torchfix` (TorchFix 0.7.0), `torch-preflight`
 0.5.0 and `hotpath` (hotpath-ai 0.1.0); those that are absent are left out. All is measured in one run: CPU seconds are
 those of all processes of a command, peak memory is that of its largest one (Linux). Peers that would take longer than
 `--patience` seconds for the whole tree, judged by how long they took for the sample, are measured on the sample alone.
+PYTHON is that of an environment in which compilelint was installed with COMPILELINT_MYPYC=1.
 """
 
 from __future__ import annotations
@@ -74,29 +75,25 @@ def measured(command: Sequence[str], env: Mapping[str, str]) -> Cost:
     return cost
 
 
-def ours(*args: str) -> list[str]:
-    return [sys.executable, "-m", "compilelint", *args]
+def check(python: str, tree: Path, *args: str) -> list[str]:
+    return [python, "-m", "compilelint", "check", "--isolated", "--quiet", "--statistics", *args, str(tree)]
 
 
-def check(tree: Path, *args: str) -> list[str]:
-    return ours("check", "--isolated", "--quiet", "--statistics", *args, str(tree))
-
-
-def of_compilelint(tree: Path, edited: Path | None, rounds: int) -> dict[str, Cost]:
+def of_compilelint(python: str, tree: Path, edited: Path | None, rounds: int) -> dict[str, Cost]:
     """Cold with one process and with one for each core, filling the cache, warm, and after an edit of one file."""
     with tempfile.TemporaryDirectory() as cache:
         env = {**os.environ, "COMPILELINT_CACHE_DIR": cache}
         found = {
-            "cold, 1 process": best(check(tree, "--no-cache", "--jobs", "1"), env, rounds),
-            "cold": best(check(tree, "--no-cache"), env, rounds),
-            "cold, filling the cache": measured(check(tree), env),
-            "warm": best(check(tree), env, rounds),
+            "cold, 1 process": best(check(python, tree, "--no-cache", "--jobs", "1"), env, rounds),
+            "cold": best(check(python, tree, "--no-cache"), env, rounds),
+            "cold, filling the cache": measured(check(python, tree), env),
+            "warm": best(check(python, tree), env, rounds),
         }
         if edited is not None:
             text = edited.read_bytes()
             try:
                 edited.write_bytes(text + b"\n# edited\n")
-                found["one file changed"] = measured(check(tree), env)
+                found["one file changed"] = measured(check(python, tree), env)
             finally:
                 edited.write_bytes(text)
     return found
@@ -111,7 +108,7 @@ def lines_of(tree: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in tree.rglob("*.py"))
 
 
-def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[str, object]:
+def run(site: Path, peers: Path | None, compiled: str | None, rounds: int, patience: float) -> dict[str, object]:
     lines = {name: lines_of(site / name) for name in TREES if (site / name).is_dir()}
     rows: list[dict[str, object]] = []
 
@@ -119,7 +116,7 @@ def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[st
         per_second = lines[tree] / cost.cpu
         rows.append({"tree": tree, "tool": tool, "what": what, "lines_per_cpu_second": per_second, **asdict(cost)})
         print(
-            f"{tree:13} {tool:16} {what:24} {cost.cpu:8.2f} CPU s {cost.wall:8.2f} s {cost.peak:6.0f} MB"
+            f"{tree:13} {tool:22} {what:24} {cost.cpu:8.2f} CPU s {cost.wall:8.2f} s {cost.peak:6.0f} MB"
             f" {per_second:10,.0f} lines/CPU s",
             flush=True,
         )
@@ -127,15 +124,17 @@ def run(site: Path, peers: Path | None, rounds: int, patience: float) -> dict[st
     trees = sorted(lines, key=lambda name: name != SAMPLE)
     for tree in trees:
         edited = EDITED.get(tree)
-        for what, cost in of_compilelint(site / tree, site / edited if edited else None, rounds).items():
-            note(tree, "compilelint", what, cost)
+        pythons = {"compilelint": sys.executable, **({"compilelint, compiled": compiled} if compiled else {})}
+        for tool, python in pythons.items():
+            for what, cost in of_compilelint(python, site / tree, site / edited if edited else None, rounds).items():
+                note(tree, tool, what, cost)
         for tool, command in PEERS.items():
             program = shutil.which(command[0], path=str(peers)) if peers is not None else None
             sample = next((row for row in rows if (row["tree"], row["tool"]) == (SAMPLE, tool)), None)
             if program is None or (sample is not None and _seconds(sample, lines, tree) > patience):
                 continue
             note(tree, tool, "cold", measured([program, *command[1:], str(site / tree)], os.environ))
-    version = best(ours("--version"), os.environ, 5 * rounds)
+    version = best([sys.executable, "-m", "compilelint", "--version"], os.environ, 5 * rounds)
     nothing = best([sys.executable, "-c", "pass"], os.environ, 5 * rounds)
     return {
         "date": time.strftime("%Y-%m-%d"),
@@ -192,6 +191,7 @@ def main() -> None:
     parser.add_argument("--site", type=Path, required=True)
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--peers", type=Path, metavar="BIN")
+    parser.add_argument("--compiled", metavar="PYTHON", help="one whose compilelint is compiled")
     parser.add_argument("--out", type=Path, metavar="STEM", help="write STEM.md and STEM.json")
     parser.add_argument(
         "--rounds", type=int, default=2, help="runs of each, of which the one with the least CPU counts"
@@ -202,7 +202,7 @@ def main() -> None:
         pins = [f"{name}=={version}" for name, version in TREES.items()]
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(args.site), *pins]
         sys.exit(subprocess.run(command, check=False).returncode)
-    result = run(args.site.resolve(), args.peers, args.rounds, args.patience)
+    result = run(args.site.resolve(), args.peers, args.compiled, args.rounds, args.patience)
     if args.out is not None:
         args.out.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         args.out.with_suffix(".md").write_text("\n".join(markdown(result)) + "\n", encoding="utf-8")

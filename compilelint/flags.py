@@ -11,7 +11,7 @@ from compilelint.engine.aside import is_test
 from compilelint.engine.engine import Engine
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import Const, Instance, Value
-from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.module import ClassInfo, FunctionInfo, Module, places
 from compilelint.source.walk import walk
 
 MAX_DEPTH = 12  # of what is followed from flag to flag
@@ -63,6 +63,7 @@ class Flags:
         self._tests: dict[Module, bool] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
         self._depth = 0
+        self._modules = dict.fromkeys(summary.module for summary in engine.summaries())
 
     def before(self, node: ast.AST, module: Module, info: FunctionInfo | None) -> Condition | None:
         """The test that must come out otherwise than by default for a node of a function to be reached."""
@@ -280,12 +281,20 @@ class Flags:
         if held is None:
             return None
         other = rf"[\"'](?!{re.escape(held)}[\"'])" if isinstance(held, str) else rf"{not held}\b"
-        before = r"(?:^|(?<!self)\.)" if from_outside else r"\b"
-        turned = re.compile(rf"{before}\s*{re.escape(name)}\s*(?::[^=\n]+)?=\s*{other}", re.MULTILINE)
-        for module in {summary.module for summary in self.engine.summaries()}:
-            if name in module.text and not self._is_test(module) and turned.search(module.text):
-                return None
+        turned = re.compile(rf"{re.escape(name)}\s*(?::[^=\n]+)?=\s*{other}")
+        for module in self._modules:
+            for place in places(name, module.text):
+                if turned.match(module.text, place) and (not from_outside or _is_of_another(module.text, place)):
+                    if self._is_test(module):
+                        break
+                    return None
         return held
+
+
+def _is_of_another(text: str, place: int) -> bool:
+    """Whether a name in a text is an attribute, but of `self`, or stands first in its line."""
+    before = text[max(0, place - 200) : place].rstrip(" \t")
+    return not before or before[-1] in "\r\n" or (before[-1] == "." and not before.endswith("self."))
 
 
 def _constant(node: ast.expr) -> Held:

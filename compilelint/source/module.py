@@ -191,7 +191,7 @@ class Module:
         if "\r" in self.text:
             return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in present)]
         found, line, last = [], 1, 0
-        for place in sorted(place for word in present for place in _places(word, self.text)):
+        for place in sorted(place for word in present for place in places(word, self.text)):
             line += self.text.count("\n", last, place)
             last = place
             found.append(line)
@@ -218,7 +218,7 @@ class Module:
         return ":=" in self.text
 
 
-def _places(word: str, text: str) -> Iterator[int]:
+def places(word: str, text: str) -> Iterator[int]:
     """Where a word stands, a whole one."""
     place = text.find(word)
     while place >= 0:
