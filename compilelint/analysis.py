@@ -175,6 +175,7 @@ class Analyser:
         """Gives up all but the modules that another part may want."""
         self.engine.release()
         self.project.release(set(self.paths))
+        vars(self).clear()  # what finds callers leads back here
 
     def _is_home(self, module: Module) -> bool:
         return module.path in self._home

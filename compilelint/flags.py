@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine.aside import is_test
 from compilelint.engine.engine import Engine
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import Const, Instance, Value
-from compilelint.source.module import ClassInfo, FunctionInfo, Module, places
-from compilelint.source.walk import walk
+from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.walk import parents, walk
 
 MAX_DEPTH = 12  # of what is followed from flag to flag
 # modes that are as common as their opposite
@@ -61,6 +61,7 @@ class Flags:
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
         self._tests: dict[Module, bool] = {}
+        self._above: dict[FunctionInfo, Mapping[ast.AST, ast.AST]] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
         self._depth = 0
         self._modules = dict.fromkeys(summary.module for summary in engine.summaries())
@@ -81,10 +82,18 @@ class Flags:
                 found = self._reached[info, here]
                 break
             passed.append((info, here))
-            tests, here = leading(here, module)
+            tests, here = leading(here, module, self._parents(module, info))
             found = next((each for each in tests if self._holds(each.test, info) is (not each.truth)), None)
         self._reached.update(dict.fromkeys(passed, found))
         return found
+
+    def _parents(self, module: Module, info: FunctionInfo) -> Mapping[ast.AST, ast.AST]:
+        """Child → parent in a function; of a lambda, in its module. Of all modules they take much memory."""
+        if isinstance(info.node, ast.Lambda):
+            return module.parents
+        if info not in self._above:
+            self._above[info] = parents(info.node)
+        return self._above[info]
 
     def _before_calls(self, info: FunctionInfo) -> Condition | None:
         """The same of all calls of a function; what nobody is seen to call, or a module's forward, may run."""
@@ -280,21 +289,12 @@ class Flags:
         """What stays so, unless another value is written anywhere: `x.name = True`, `f(name=True)`."""
         if held is None:
             return None
-        other = rf"[\"'](?!{re.escape(held)}[\"'])" if isinstance(held, str) else rf"{not held}\b"
-        turned = re.compile(rf"{re.escape(name)}\s*(?::[^=\n]+)?=\s*{other}")
         for module in self._modules:
-            for place in places(name, module.text):
-                if turned.match(module.text, place) and (not from_outside or _is_of_another(module.text, place)):
-                    if self._is_test(module):
-                        break
+            for value, outside in module.settings.get(name, ()):
+                other = value is (not held) if isinstance(held, bool) else isinstance(value, str) and value != held
+                if other and (outside or not from_outside) and not self._is_test(module):
                     return None
         return held
-
-
-def _is_of_another(text: str, place: int) -> bool:
-    """Whether a name in a text is an attribute, but of `self`, or stands first in its line."""
-    before = text[max(0, place - 200) : place].rstrip(" \t")
-    return not before or before[-1] in "\r\n" or (before[-1] == "." and not before.endswith("self."))
 
 
 def _constant(node: ast.expr) -> Held:
@@ -307,9 +307,11 @@ def _constant(node: ast.expr) -> Held:
     return None
 
 
-def leading(node: ast.AST, module: Module) -> tuple[list[Condition], ast.AST | None]:
+def leading(
+    node: ast.AST, module: Module, parents: Mapping[ast.AST, ast.AST]
+) -> tuple[list[Condition], ast.AST | None]:
     """What a node is reached from, the statement before it or what is around it, and how tests on the way come out."""
-    around = module.parents.get(node)
+    around = parents.get(node)
     if isinstance(node, ast.stmt) and around is not None and (place := (block := _block(node, around)).index(node)):
         return _left(block[place - 1], module), block[place - 1]
     found: list[Condition] = []

@@ -585,14 +585,22 @@ def test_a_function_without_end_is_cut_short_and_noted(line: str, tmp_path: Path
 def test_nothing_is_left_to_the_collector() -> None:
     text = """
 import torch
+TABLE = {"relu": lambda x: TABLE["relu"](x)}
+HELD = TABLE
 class Base(torch.nn.Module):
-    def __init__(self, n): super().__init__(); self.n = n
+    act = TABLE
+    def __init__(self, n): super().__init__(); self.n = n; self.held = HELD
     def forward(self, x):
         def inner(y): return lambda z: inner(z) + y + self.n
         return inner(x)(x)
 class Net(Base):
     def forward(self, x): return super().forward(x) if x.sum() > 0 else [f for f in (lambda: x,)]
-def f(net: Net): return net(torch.ones(2))
+    def tell(self, x: torch.Tensor, verbose=False):
+        def wrap(g): return lambda: g(wrap)
+        self.kept = wrap
+        if verbose: print(x.item())
+        return self.tell(x)
+def f(net: Net): return net(torch.ones(2)), net.tell(torch.ones(2))
 """
     analyse_text(text)  # what is loaded on the first run is not ours
     gc.collect()

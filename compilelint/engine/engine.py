@@ -859,6 +859,8 @@ class Engine:
             summary.unresolved.clear()
         for frame in self.enclosing:
             frame.release()
+        for scope in self._scopes.values():
+            scope.known.clear()
         for table in (self._scopes, self._contexts, self._generic, self._cold, self._modules, self._probes):
             table.clear()
         for values in (self._defaults, self._attrs, self._lazy_attrs, self._built):

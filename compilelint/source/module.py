@@ -9,15 +9,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from compilelint.source import walk
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
 
+# a constant that something is set to, and the end of what stands before it on its line
+_SET = re.compile(r"=\s*(?:(True|False)\b|[\"']([^\"'\n]*)[\"'])")
+_NAMED = re.compile(r"(^\s*|\.\s*)?\b(\w+)\s*(?::[^=\n]+)?$", re.MULTILINE)
+
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 # statements that hold others and make no scope; TryStar came with Python 3.11
 BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor, getattr(ast, "TryStar", ast.Try))
+
+
+class Setting(NamedTuple):
+    """`name = True`, `f(name="text")` in a text; `outside`: not of `self`, and not among others in its line."""
+
+    value: bool | str
+    outside: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -191,10 +203,24 @@ class Module:
         if "\r" in self.text:
             return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in present)]
         found, line, last = [], 1, 0
-        for place in sorted(place for word in present for place in places(word, self.text)):
+        for place in sorted(place for word in present for place in _places(word, self.text)):
             line += self.text.count("\n", last, place)
             last = place
             found.append(line)
+        return found
+
+    @cached_property
+    def settings(self) -> dict[str, set[Setting]]:
+        """The truths and texts that names are set to, wherever in the text that stands."""
+        found: dict[str, set[Setting]] = {}
+        for match in _SET.finditer(self.text):
+            line = self.text.rfind("\n", 0, match.start()) + 1
+            named = _NAMED.search(self.text, line, match.start())
+            if named is not None:
+                before = named[1]
+                of_self = self.text.endswith("self", line, named.start()) if before else False
+                value = match[2] if match[1] is None else match[1] == "True"
+                found.setdefault(named[2], set()).add(Setting(value, before is not None and not of_self))
         return found
 
     @cached_property
@@ -218,7 +244,7 @@ class Module:
         return ":=" in self.text
 
 
-def places(word: str, text: str) -> Iterator[int]:
+def _places(word: str, text: str) -> Iterator[int]:
     """Where a word stands, a whole one."""
     place = text.find(word)
     while place >= 0:
