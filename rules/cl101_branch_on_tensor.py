@@ -25,7 +25,8 @@ Unsafe: `torch.where` computes both sides and gives a new tensor; `torch._assert
 Safe where both sides are computed element by element, with literal numbers that half precision holds (below 1e4), of
 one float tensor that nothing writes into, and the test is of one boolean; and where the branch guards a fill by a mask
 of the tensor itself, which changes nothing if no element is set. A side that is the tensor itself must have been made
-just before, in the same block, and be held nowhere else: who holds it would see it apart from the result.
+just before, in the same block, and be held nowhere else: who holds it would see it apart from the result. A write by a
+mask becomes such a fill, unsafe, or where others may hold the tensor and autograd can't have kept it, is done always.
 No branch is left, unsafe for infinities and NaN alone, where a factor is at most one (`if coef
 < 1: g.mul_(coef)` becomes a clamp), where what is added is zero if no element of the tested mask is set, and where a
 count of zero divides a sum that is zero then. A mask left out of attention where it hides nothing is passed always

@@ -220,19 +220,50 @@ def test_a_conditional_expression_that_is_the_tensor_itself(tmp_path: Path, body
     assert ("torch.where" in fixed(tmp_path / "m.py", code, unsafe=False)) is safe
 
 
-def test_a_write_into_what_backward_reads_stays_behind_its_branch(tmp_path: Path) -> None:
-    code = """
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("h = x * 2", "h = h.masked_fill(h < 0.5, 0.0)"),  # nobody else has it
+        ("h = x.exp()", "h = h.masked_fill(h < 0.5, 0.0)"),
+        ("h = x * 2\n        y = h * h", "h = h.masked_fill(h < 0.5, 0.0)"),
+        ("h = x", "h[h < 0.5] = 0.0"),
+        ("h = x\n        y = h + h.sum()", "h[h < 0.5] = 0.0"),
+        ("h = x.exp().view(-1)", None),  # backward reads what it was
+        ("h = x\n        y = h * h", None),
+        ("h = x\n        y = torch.sin(h)", None),
+        ("h = act(x)", None),
+    ],
+)
+def test_what_backward_reads_is_not_written_to(tmp_path: Path, before: str, after: str | None) -> None:
+    code = f"""
+    act = torch.nn.Sigmoid()
+
+
     @torch.compile
     def f(x: torch.Tensor):
-        h = {made}
+        {before}
         if (h < 0.5).any():
             h[h < 0.5] = 0.0
         return h
     """
-    path = tmp_path / "m.py"
-    for made, written_always in [("x * 2", True), ("torch.relu(x) + 1", True), ("x.exp()", False)]:
-        assert ("if (" not in fixed(path, code.format(made=made))) is written_always
-    assert "if (" in fixed(path, code.format(made="torch.relu(x).view(-1)"))
+    text = fixed(tmp_path / "m.py", code)
+    assert ("if (h < 0.5)" in text) is (after is None)
+    assert after is None or f"\n    {after}\n" in text
+
+
+def test_what_a_loop_reads_later_is_not_written_to(tmp_path: Path) -> None:
+    code = """
+    @torch.compile
+    def f(x: torch.Tensor):
+        total = 0
+        for _ in range(3):
+            if (x < 0.5).any():
+                x[x < 0.5] = 0.0
+            total = total + {read}
+        return total
+    """
+    assert "if (" in fixed(tmp_path / "m.py", code.format(read="x * x"))
+    assert "if (" not in fixed(tmp_path / "m.py", code.format(read="x.sum()"))
 
 
 def test_another_shape_is_not_selected(tmp_path: Path) -> None:

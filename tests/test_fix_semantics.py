@@ -117,10 +117,12 @@ INPUTS = st.lists(st.sampled_from(SPECIAL), min_size=0, max_size=3)
 WRITTEN = """@torch.compile
 def f(x: torch.Tensor, t: torch.Tensor):
     h = torch.relu(x)
+    y = h * h
     if (h < 0).any():
         h[h < 0] = 0.0
-    return h
+    return h + y
 """
+GIVEN = WRITTEN.replace("torch.relu(x)", "x")
 
 
 @st.composite
@@ -185,6 +187,7 @@ def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[li
 @given(programs(), st.lists(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3), min_size=3, max_size=3))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(WRITTEN, [[0.0]] * 3)
+@example(GIVEN, [[1.0]] * 3)
 def test_unsafe_fixes_compute_the_same_of_numbers(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     """Of what raises nothing and has no infinity; the dtype may change."""
     after = fixed(program, tmp_path, unsafe=True)

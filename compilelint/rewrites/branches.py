@@ -24,9 +24,10 @@ from compilelint.idioms import (
     used_outside,
 )
 from compilelint.rewrites.conditional import cond_instead
+from compilelint.rewrites.filled import fill_always
 from compilelint.rewrites.flow import used_after
 from compilelint.rewrites.guarded import guarded
-from compilelint.rewrites.preserved import fills_harmlessly, is_needed_backward, preserves, writes_in_place
+from compilelint.rewrites.preserved import is_needed_backward, preserves, writes_in_place
 from compilelint.rewrites.scalars import TORCH_MATH, keep_zero_dim, no_grad, select_number, stack_reads
 from compilelint.rewrites.stopped import ask_every_few
 from compilelint.source.walk import named, nodes_of, stored
@@ -345,7 +346,7 @@ def select_instead(event: Branch, ctx: Context) -> Fix | None:
     if not isinstance(owner, ast.If) or is_elif(owner, ctx) or event.statement is not owner:
         return None
     return (
-        _unconditional(owner, ctx)
+        fill_always(owner, ctx)
         or _select_assignments(owner, ctx)
         or _select_returns(owner, ctx)
         or _select_numbers(event, ctx)
@@ -507,47 +508,6 @@ def _select_returns(owner: ast.If, ctx: Context) -> Fix | None:
     return _select_fix(build, preserves=preserves(dynamic, [first, second], owner, None, ctx))
 
 
-def _unconditional(owner: ast.If, ctx: Context) -> Fix | None:
-    """`if m.any(): x = x.masked_fill(m, v)` and `if m.any(): x[m] = v`: nothing happens where no element is set."""
-    from compilelint.sdk import Fix
-
-    if len(owner.body) != 1 or owner.orelse:
-        return None
-    mask = _any_of(owner.test)
-    body = owner.body[0]
-    if mask is None or not isinstance(body, ast.Assign) or len(body.targets) != 1 or tensor_of(ctx.value(mask)) is None:
-        return None
-    target, value = body.targets[0], body.value
-    if isinstance(target, ast.Name):
-        fits = (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and value.func.attr == "masked_fill"
-            and isinstance(value.func.value, ast.Name)
-            and value.func.value.id == target.id
-            and bool(value.args)
-            and alike(value.args[0], mask)
-        )
-    else:
-        written = tensor_of(ctx.value(target.value)) if isinstance(target, ast.Subscript) else None
-        fits = (
-            isinstance(target, ast.Subscript)
-            and alike(target.slice, mask)
-            and isinstance(value, ast.Constant | ast.UnaryOp)
-            and (written is None or not is_needed_backward(written))
-        )
-    if not fits:
-        return None
-    title = "do it always: where no element is set it changes nothing"
-    if isinstance(value, ast.Call) and fills_harmlessly(value, mask, owner, ctx):
-        safety, why = Applicability.SAFE, "a fill by a mask without elements is the tensor as it was"
-    elif isinstance(target, ast.Name):
-        safety, why = Applicability.UNSAFE, "mask and tensor must fit, and the result is a new tensor"
-    else:
-        safety, why = Applicability.UNSAFE, "mask and tensor must fit, and backward must not need what stood there"
-    return Fix(title, safety, lambda rw: rw.replace_statement(owner, rw.text(body)), why)
-
-
 def _select_fix(build: Callable[[Rewriter], None], *, preserves: bool) -> Fix:
     from compilelint.sdk import Fix
 
@@ -661,21 +621,6 @@ def _all_of(parts: Sequence[str], rw: Rewriter) -> str:
     for part in parts[1:]:
         text = f"{rw.name_for('torch.logical_and')}({text}, {part})"
     return text
-
-
-def _any_of(test: ast.expr) -> ast.expr | None:
-    """The mask of `mask.any()` and `torch.any(mask)`."""
-    if (
-        isinstance(test, ast.Call)
-        and isinstance(test.func, ast.Attribute)
-        and test.func.attr == "any"
-        and not test.keywords
-    ):
-        if not test.args:
-            return test.func.value
-        if len(test.args) == 1 and isinstance(test.func.value, ast.Name) and test.func.value.id == "torch":
-            return test.args[0]
-    return None
 
 
 def _atom(node: ast.expr, rw: Rewriter) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from compilelint.engine.values import tensor_of
 from compilelint.idioms import alike, is_host_number, names_in
+from compilelint.rewrites.preserved import is_needed_backward
 from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def _block(owner: ast.If, body: Sequence[ast.stmt], split: Split, ctx: Context) 
                     args=args,
                     keywords=[],
                 )
-            ) if tensor_of(ctx.value(target)) is not None:
-                if not _writes(method, args, ctx):
+            ) if (tensor := tensor_of(ctx.value(target))) is not None:
+                if not _writes(method, args, ctx) or is_needed_backward(tensor):
                     return None
                 found.append(Target(target, method, args[0] if args else None))
             case ast.If():

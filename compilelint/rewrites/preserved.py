@@ -65,7 +65,12 @@ def fills_harmlessly(call: ast.Call, mask: ast.expr, place: ast.AST, ctx: Contex
         return False
     if writes_in_place(ctx.function, ctx) or (is_given(tensor) and _hands_on(ctx.function, ctx)):
         return False
-    match mask:  # as large as what is filled
+    return covers(mask, name, ctx)
+
+
+def covers(mask: ast.expr, name: str, ctx: Context) -> bool:
+    """Whether a mask is made element by element of the tensor of that name, and so is as large."""
+    match mask:
         case ast.Compare(left=ast.Name(id=compared), comparators=[number]):
             return compared == name and is_real(number, ctx)
         case ast.Call(func=ast.Attribute(value=owner, attr="isnan" | "isinf"), args=args, keywords=[]):
