@@ -280,6 +280,8 @@ def test_another_shape_is_not_selected(tmp_path: Path) -> None:
         ("x * 2", "x", True),
         ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "x", False),
         ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "h * 2", True),
+        ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "h + x", False),
+        ("torch.repeat_interleave(x, torch.tensor([2] * len(x)))", "h + 1", True),
         ("torch.cat([x, x])", "x", False),
     ]:
         assert ("torch.where" in fixed(path, code.format(made=made, given=given))) is selected

@@ -123,6 +123,15 @@ def f(x: torch.Tensor, t: torch.Tensor):
     return h + y
 """
 GIVEN = WRITTEN.replace("torch.relu(x)", "x")
+RESIZED = """@torch.compile
+def f(x: torch.Tensor, t: torch.Tensor):
+    h = torch.repeat_interleave(x, torch.tensor([2] * len(x)))
+    if h.max() > 0:
+        h = h + x
+    else:
+        h = -h
+    return h
+"""
 
 
 @st.composite
@@ -188,6 +197,7 @@ def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[li
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(WRITTEN, [[0.0]] * 3)
 @example(GIVEN, [[1.0]] * 3)
+@example(RESIZED, [[0.0, 0.0]] * 3)
 def test_unsafe_fixes_compute_the_same_of_numbers(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     """Of what raises nothing and has no infinity; the dtype may change."""
     after = fixed(program, tmp_path, unsafe=True)

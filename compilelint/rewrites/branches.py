@@ -359,6 +359,10 @@ def _choose(owner: ast.If, ctx: Context) -> Fix | None:
     static, dynamic = _split(owner.test, ctx)
     if static or not dynamic:
         return None
+    arms = [each.value for each in (*owner.body, *owner.orelse) if isinstance(each, ast.Assign | ast.Return)]
+    for arm in arms:  # both are traced
+        if arm is not None and _elementwise(arm, ctx) and _may_not_fit(_shaped_by(arm, ctx), owner.lineno, ctx):
+            return None
     return cond_instead(owner, lambda rw: _all_of([_condition(node, rw, ctx) for node in dynamic], rw), ctx)
 
 
@@ -456,7 +460,7 @@ def _select_assignments(owner: ast.If, ctx: Context) -> Fix | None:
     kept = [(name, value) for name, value in then if name in selected and not other]  # what is there may be kept
     if any(_fails_backward(name, line, ctx) for name, _ in kept):
         return None
-    if any(name not in names_in(value) and _is_resized(name, line, ctx) for name, value in kept):
+    if any(_may_not_fit({name} | _shaped_by(value, ctx), line, ctx) for name, value in kept):
         return None
     if any(isinstance(node, ast.Name) and node.id in selected[:-1] for value in values for node in ast.walk(value)):
         return None  # a later value reads an earlier one: the order would matter
@@ -677,11 +681,11 @@ def _selectable(values: Sequence[ast.expr], ctx: Context) -> bool:
         return False
     if all(tensor is not None and tensor.rank == 0 for tensor in tensors):
         return True
-    read = [names_in(value) for value in values]
-    shared = read[0].intersection(*read[1:])
-    return all(_elementwise(value, ctx) for value in values) and not any(
-        _is_resized(name, values[0].lineno, ctx) for names in read for name in names - shared
-    )
+    read = [_shaped_by(value, ctx) for value in values]
+    names = read[0].union(*read[1:])
+    if names == read[0].intersection(*read[1:]):  # whatever their shapes are
+        names = set()
+    return all(_elementwise(value, ctx) for value in values) and not _may_not_fit(names, values[0].lineno, ctx)
 
 
 def _pure(value: ast.expr, ctx: Context) -> bool:
@@ -731,6 +735,21 @@ def _known_before(name: str, owner: ast.stmt, ctx: Context) -> bool:
     if any(a.arg == name for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
         return True
     return any(n.lineno < owner.lineno for n in stored(function, name))
+
+
+def _may_not_fit(names: set[str], line: int, ctx: Context) -> bool:
+    """Whether one of several tensors got another shape before a line."""
+    return len(names) > 1 and any(_is_resized(name, line, ctx) for name in names)
+
+
+def _shaped_by(value: ast.expr, ctx: Context) -> set[str]:
+    """The tensors of which a value may have its shape."""
+    tensor = tensor_of(ctx.value(value))
+    if tensor is not None and tensor.rank == 0:
+        return set()
+    if isinstance(value, ast.Name):
+        return {value.id} if tensor is not None else set()
+    return set().union(*(_shaped_by(n, ctx) for n in ast.iter_child_nodes(value) if isinstance(n, ast.expr)))
 
 
 def _is_resized(name: str, line: int, ctx: Context) -> bool:
