@@ -24,6 +24,7 @@ extensions = []
 if wanted and {"bdist_wheel", "build_ext"} & set(sys.argv):  # not for a checkout that is worked on
     from mypyc.build import mypycify
 
-    extensions = mypycify([*OPTIONS, *COMPILED], group_name="compilelint")
+    level = os.environ.get("MYPYC_OPT_LEVEL", "3")
+    extensions = mypycify([*OPTIONS, *COMPILED], opt_level=level, group_name="compilelint")
 
 setup(setup_requires=["mypy==2.4.1"] if wanted else [], ext_modules=extensions)
