@@ -60,7 +60,6 @@ class Flags:
         self._reached: dict[tuple[FunctionInfo, ast.AST], Condition | None] = {}
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
-        self._tests: dict[Module, bool] = {}
         self._above: dict[FunctionInfo, Mapping[ast.AST, ast.AST]] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
         self._depth = 0
@@ -114,14 +113,9 @@ class Flags:
         """The calls of a function that others than tests make, each once."""
         found = self._called.get(info)
         if found is None:
-            each = {node: (by, node) for by, node in self._calls(info) if not self._is_test(by.module)}
+            each = {node: (by, node) for by, node in self._calls(info) if not is_test(by.module)}
             found = self._called[info] = list(each.values())
         return found
-
-    def _is_test(self, module: Module) -> bool:
-        if module not in self._tests:
-            self._tests[module] = is_test(module)
-        return self._tests[module]
 
     # -- what is known of a value's truth ------------------------------------------------------------------------------
 
@@ -234,9 +228,7 @@ class Flags:
                 for summary in self.engine.summaries()
                 for _, _, kwargs in summary.unresolved
                 for name, value in kwargs.items()
-                if isinstance(value, Const)
-                and isinstance(value.value, bool | str)
-                and not self._is_test(summary.module)
+                if isinstance(value, Const) and isinstance(value.value, bool | str) and not is_test(summary.module)
             }
         return self._loose
 
@@ -292,7 +284,7 @@ class Flags:
         for module in self._modules:
             for value, outside in module.settings.get(name, ()):
                 other = value is (not held) if isinstance(held, bool) else isinstance(value, str) and value != held
-                if other and (outside or not from_outside) and not self._is_test(module):
+                if other and (outside or not from_outside) and not is_test(module):
                     return None
         return held
 

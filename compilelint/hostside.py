@@ -70,8 +70,7 @@ class HostSide:
     def _in_use(self) -> Iterable[Summary]:
         """The contexts that others than tests make."""
         summaries = self.engine.summaries()
-        tests = {module for module in {s.module for s in summaries} if is_test(module)}
-        waiting = deque(s for s in summaries if (s.generic or s.info is None) and s.module not in tests)
+        waiting = deque(s for s in summaries if (s.generic or s.info is None) and not is_test(s.module))
         seen = dict.fromkeys(waiting)
         while waiting:
             for edge in waiting.popleft().edges:

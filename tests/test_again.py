@@ -297,3 +297,33 @@ def test_a_change_is_grafted_into_the_tree(old: str, new: str, found: bool) -> N
     if found:
         expected = ast.parse("\n".join(after))
         assert ast.dump(module.tree, include_attributes=True) == ast.dump(expected, include_attributes=True)
+
+
+FLAGGED = """
+import torch
+
+
+class Net(torch.nn.Module):
+    stats: bool = False
+
+    def loss(self, x: torch.Tensor):
+        if self.stats:
+            return x.mean().item()
+        return x
+
+
+def run(net, x: torch.Tensor):
+    net.stats = False
+    return x
+"""
+
+
+def test_what_is_read_of_the_text_follows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another function turns the flag on."""
+    monkeypatch.chdir(tmp_path)
+    path, settings, session = tmp_path / "m.py", api.Settings(select=("CL201",)), api.session()
+    texts = [FLAGGED, FLAGGED.replace("stats = False\n    return", "stats = True\n    return"), FLAGGED]
+    for text, severity in zip(texts, ("note", "warning", "note"), strict=True):
+        found = session.check(path, {path: text}, settings).findings
+        assert [finding.severity.value for finding in found] == [severity]
+        assert found == api.check_source(text.encode(), path, settings).findings

@@ -17,13 +17,14 @@ from compilelint.again.graft import Change, function_around, graft, parsed, rewo
 from compilelint.again.noting import Execution, Noting, Unsettled
 from compilelint.again.replay import Replay, alike, replayed, same_result
 from compilelint.analysis import Analyser, Analysis, deeply
-from compilelint.engine import aside, docs, facts
+from compilelint.engine import aside, docs, facts, rarity
 from compilelint.engine.events import Rounds
 from compilelint.engine.summary import Summary
 from compilelint.finding import CUT, one_per_site
 from compilelint.garbage import uncollected
 from compilelint.outcome import Outcome
 from compilelint.registry import load_rules
+from compilelint.rewrites import preserved
 from compilelint.runner import outcome_of
 from compilelint.source import module as modules
 from compilelint.source import walk
@@ -38,6 +39,16 @@ if TYPE_CHECKING:
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 # words that are looked for in the text of a whole file, when it is interpreted
 _WORDS = ("torch", "numpy", "torch.library", "from torch import library", "yield", "global ", "nonlocal ", ":=")
+
+# what is remembered of syntax trees and texts
+_REMEMBERED = (
+    walk._of_kind,
+    walk._names,
+    facts.imports_by_name,
+    aside._speaks_of_drawing,
+    rarity._renames,
+    preserved._writes_certainly,
+)
 
 
 class Edited:
@@ -158,12 +169,10 @@ class Edited:
     def _take(self, text: str, info: FunctionInfo | None, lines: int) -> None:
         """Has the module, and what is remembered of it, follow the text; the tree does already."""
         module = self._module
-        module.text = text
-        for name in ("lines", "parents", "shared"):
-            vars(module).pop(name, None)
+        module.follow(text)
         if info is not None:
-            info.generator = info.uses_files = None
-        for remembered in (walk._of_kind, walk._names, facts.imports_by_name, aside._speaks_of_drawing):
+            info.generator = info.uses_files = info.draws = None
+        for remembered in _REMEMBERED:
             remembered.cache_clear()
         if lines:
             for other, executions in self._engine.executions.items():

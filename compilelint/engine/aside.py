@@ -53,6 +53,12 @@ SETUP = frozenset(
 
 def is_test(module: Module) -> bool:
     """Whether a module belongs to a test suite: it lies in a folder of such, or is named and looks like a test."""
+    if module.of_tests is None:
+        module.of_tests = _is_test(module)
+    return module.of_tests
+
+
+def _is_test(module: Module) -> bool:
     if TEST_FOLDERS & {*module.name.split(".")[:-1], module.path.parent.name}:
         return True
     return TEST_FILE.fullmatch(module.path.stem) is not None and TESTS.search(module.text) is not None
@@ -65,6 +71,12 @@ def feeds_loader(info: FunctionInfo, bases: Collection[str]) -> bool:
 
 def draws(info: FunctionInfo) -> bool:
     """Whether a function makes a figure: it says so, or uses a plotting library."""
+    if info.draws is None:
+        info.draws = _draws(info)
+    return info.draws
+
+
+def _draws(info: FunctionInfo) -> bool:
     if FIGURE.fullmatch(info.name):
         return True
     if not _speaks_of_drawing(info.module):

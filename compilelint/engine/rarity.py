@@ -43,8 +43,7 @@ class Rarity:
         self.whole: set[FunctionInfo | None] = {i for i, of in contexts.items() if _takes_whole(engine, i, of)}
         self.rare = self.whole | {i for i, of in contexts.items() if _is_rare(engine, i, of)}
         aside = {i for i in contexts if draws(i) or (i.name in SETUP and i.cls is not None and _lasts(engine, i.cls))}
-        tests = {module for module in {info.module for info in contexts} if is_test(module)}
-        self._spread([summary for summary in summaries if summary.module not in tests], aside)
+        self._spread([summary for summary in summaries if not is_test(summary.module)], aside)
 
     def _spread(self, summaries: list[Summary], aside: set[FunctionInfo]) -> None:
         """And those all of whose known calls are gated to every N-th step, or come from such, outside their steps.

@@ -16,7 +16,7 @@ from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, External, Function, Instance, Map, Seq, Tensor, walk
 from compilelint.finding import Region, RegionKind
 from compilelint.models.names import is_optimizer
-from compilelint.source.module import FunctionInfo, Module
+from compilelint.source.module import FunctionInfo
 from compilelint.source.walk import walk as walk_tree
 
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
@@ -48,8 +48,6 @@ class Regions:
         self.engine = engine
         self.regions: dict[Summary, Region] = {}
         self.looped: dict[Summary, str] = {}
-        self._tests: dict[Module, bool] = {}
-        self._draw: dict[FunctionInfo, bool] = {}
         summaries = engine.summaries()
         steps.mark(summaries)
         hooks = {hook.info for hook in (*(hook for _, hook in engine.hooks), *engine.backward_hooks)}
@@ -102,16 +100,12 @@ class Regions:
 
     def _aside(self, summary: Summary) -> str | None:
         """Why a context is never hot; None where it may be."""
-        module, info = summary.module, summary.info
-        if module not in self._tests:
-            self._tests[module] = is_test(module)
-        if self._tests[module]:
+        info = summary.info
+        if is_test(summary.module):
             return "belongs to a test"
         if info is None:
             return None
-        if info not in self._draw:
-            self._draw[info] = draws(info)
-        if self._draw[info]:
+        if draws(info):
             return "draws a figure"
         if info.decorators and self.engine.is_kernel(info):
             return "is compiled by another compiler"

@@ -44,6 +44,7 @@ class FunctionInfo:
     generator: bool | None = None  # whether it yields; found by the engine when first asked
     uses_files: bool | None = None  # likewise
     once: bool | None = None  # whether it runs once; found when first asked
+    draws: bool | None = None  # likewise, whether it makes a figure
 
     @property
     def name(self) -> str:
@@ -126,6 +127,7 @@ class Module:
         self.function_of: dict[ast.AST, FunctionInfo] = {}
         self.class_of: dict[ast.AST, ClassInfo] = {}
         self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
+        self.of_tests: bool | None = None  # whether it belongs to a test suite; found when first asked
         self._mentioned: dict[frozenset[str], list[int]] = {}
         self._index(tree.body, "", None)
         for statement in _top_level(tree.body):
@@ -138,6 +140,13 @@ class Module:
             for info in klass.bodies:
                 info.cls = None
         vars(self).clear()
+
+    def follow(self, text: str) -> None:
+        """Takes another text, whose change the tree has already: what was read of the old one is forgotten."""
+        self.text, self.of_tests = text, None
+        self._mentioned.clear()
+        for name in ("lines", "parents", "settings", "shared"):
+            vars(self).pop(name, None)
 
     def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
         for statement in body:
