@@ -1,4 +1,4 @@
-"""With COMPILELINT_MYPYC=1 a wheel's engine is compiled by mypyc, which makes a check a third faster.
+"""With COMPILELINT_MYPYC=1 a wheel's engine is compiled by mypyc: a quarter to a third less time for a check.
 
 All else is in pyproject.toml. See "Compiled" in CONTRIBUTING.md.
 """
