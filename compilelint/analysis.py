@@ -40,6 +40,7 @@ from compilelint.givenup import without_given_up
 from compilelint.hostside import HostSide
 from compilelint.models import tables
 from compilelint.outcome import Reads
+from compilelint.reached import Reached
 from compilelint.resumed import without_resumed
 from compilelint.sdk import Report, Rule
 from compilelint.source.installed import Installed, followed
@@ -119,6 +120,7 @@ class Analyser:
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
         self._host = HostSide(self.engine)
         self._flags = Flags(self.engine, self.callers)
+        self._reached: Reached | None = None
         self._called: dict[FunctionInfo, dict[Summary, None]] = {}
         self._allowance = Allowance()
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
@@ -144,10 +146,12 @@ class Analyser:
         """What the rules find in what was interpreted."""
         self._callers, self._called, self._numbers, self._host = None, {}, {}, HostSide(self.engine)
         self._flags = Flags(self.engine, self.callers)
+        self._reached = None
         self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
+        self._reached = Reached(self.engine, regions, self._flags)
         found: list[Finding] = []
         summaries = self.engine.summaries()
         imagined = without_callers(summaries)
@@ -320,6 +324,8 @@ class Analyser:
         if not effects:
             return None
         severity = report.severity if report.severity is not None else _severity(effects, context, event, rule)
+        if severity is Severity.WARNING and "graph-break" not in effects and not rule.in_setup:
+            severity = Severity.WARNING if self._may_be_hot(region, summary) else Severity.NOTE
         if severity is not Severity.NOTE:
             flagged = self._flags.before(event.node, summary.module, summary.info)
             if flagged is not None:
@@ -342,6 +348,12 @@ class Analyser:
             trace=self.trace(report.because),
             fix=fix,
             statement_line=event.statement.lineno,
+        )
+
+    def _may_be_hot(self, region: Region, summary: Summary) -> bool:
+        """Whether steps may lead to code that is not known to be one: a library's."""
+        return (
+            region.kind != "library" or summary.info is None or self._reached is None or summary.info in self._reached
         )
 
     def _effects(self, claimed: Sequence[Effect], context: SiteContext, site: Site, rule: Rule) -> tuple[Effect, ...]:

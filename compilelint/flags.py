@@ -26,7 +26,7 @@ LEFT_OFF = re.compile(
 )
 # methods that are for a user to call
 SWITCHES = re.compile(
-    r"(set|enable|disable|use|toggle|turn|switch|activate|(de)?parallelize)(_\w+)?|\w+_(enable|disable|on|off)"
+    r"(set|enable|disable|use|toggle|turn|switch|activate|(de)?parallelize|merge)(_\w+)?|\w+_(enable|disable|on|off)"
 )
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Held = bool | str | None  # the truth of a flag, or the text of a mode; None for what nobody can say
@@ -69,7 +69,7 @@ class Flags:
         """The test that must come out otherwise than by default for a node of a function to be reached."""
         if info is None:
             return None
-        return self._on_the_way(node, module, info) or self._before_calls(info)
+        return self._on_the_way(node, module, info) or self.before_calls(info)
 
     def _on_the_way(self, node: ast.AST, module: Module, info: FunctionInfo) -> Condition | None:
         """The same of the function's own tests. What leads to a node is what leads to the one before, and one test."""
@@ -94,7 +94,7 @@ class Flags:
             self._above[info] = parents(info.node)
         return self._above[info]
 
-    def _before_calls(self, info: FunctionInfo) -> Condition | None:
+    def before_calls(self, info: FunctionInfo) -> Condition | None:
         """The same of all calls of a function; what nobody is seen to call, or a module's forward, may run."""
         if info in self._behind:
             return self._behind[info]
@@ -258,24 +258,38 @@ class Flags:
         flag = Flag(info, name)
         if flag not in self._known:
             self._known[flag] = None
-            self._known[flag] = self._stored(info, name)
+            asked = self.engine.method(info, name)
+            answer = _answer(asked) if asked is not None else None
+            held = self._stored(info, name) if answer is None or asked is None else self._holds(answer, asked)
+            self._known[flag] = held
         return self._known[flag]
 
     def _stored(self, info: ClassInfo, name: str) -> Held:
         """What an attribute is set to, alike, but by methods that are for a user to call."""
         bases = [base for base in self.engine.mro(info) if isinstance(base, ClassInfo)]
         writers = [writer for base in bases for writer in base.stores.get(name, ())]
+        fillers = [filler for base in bases for filler in base.fills.get(name, ())]
+        filled = bool(fillers) and all(map(self._switches, fillers))  # what is empty is, then, until a user calls them
         found: set[Held] = set()
         for writer in writers:
-            if SWITCHES.fullmatch(writer.name) is None or self._in_use(writer):
-                found |= {self._holds(v, writer) if v is not None else None for v in _set_to(name, writer, own=True)}
+            if not self._switches(writer):
+                values = _set_to(name, writer, own=True)
+                found |= {
+                    None if v is None else False if filled and _is_empty(v) else self._holds(v, writer) for v in values
+                }
         given = next((base.attributes[name] for base in bases if name in base.attributes), None)
+        if filled and given is not None and _is_empty(given):
+            found.add(False)
         if isinstance(given, ast.Constant):
             found.add(_constant(given))
         elif not found and LEFT_OFF.fullmatch(name):
             return False
         held = found.pop() if len(found) == 1 else None
         return self._left(name, held, from_outside=True)
+
+    def _switches(self, info: FunctionInfo) -> bool:
+        """Whether a method is for a user to call, and nothing else does."""
+        return SWITCHES.fullmatch(info.name) is not None and not self._in_use(info)
 
     def _left(self, name: str, held: Held, *, from_outside: bool = False) -> Held:
         """What stays so, unless another value is written anywhere: `x.name = True`, `f(name=True)`."""
@@ -287,6 +301,25 @@ class Flags:
                 if other and (outside or not from_outside) and not is_test(module):
                     return None
         return held
+
+
+def _answer(info: FunctionInfo) -> ast.expr | None:
+    """What a property is that does nothing but return an expression."""
+    body = info.node.body if "property" in info.decorators and isinstance(info.node.body, list) else []
+    match [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]:
+        case [ast.Return(value=ast.expr() as answer)]:
+            return answer
+    return None
+
+
+def _is_empty(node: ast.AST) -> bool:
+    """Whether an expression makes an empty list, set or dictionary."""
+    match node:
+        case ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call(func=ast.Name(id="list" | "set" | "dict"), args=[], keywords=[]):
+            return True
+    return False
 
 
 def _constant(node: ast.expr) -> Held:

@@ -181,3 +181,55 @@ def test_the_message_says_why() -> None:
         "seldom run: by default `stats` is false",
         "seldom run: by default `plain` is true",
     ]
+
+
+@pytest.mark.parametrize(
+    ("filler", "severity"), [("def merge(self, name):", "note"), ("def forward(self, x, name):", "warning")]
+)
+def test_a_list_that_only_the_user_fills(filler: str, severity: str) -> None:
+    """What stands under a property of it that says whether there is anything in it."""
+    text = f"""
+        class Adapter(nn.Module):
+            done: list = []
+
+            def __init__(self):
+                super().__init__()
+                self.done = []
+
+            @property
+            def merged(self):
+                '''Whether one is.'''
+                return bool(self.done)
+
+            {filler}
+                self.done.append(name)
+
+            def undo(self, x: torch.Tensor):
+                self.done.pop()
+                return x.sum().item()
+
+        class Net(Adapter):
+            def step(self, x: torch.Tensor):
+                if self.merged:
+                    self.undo(x)
+        """
+    assert severities(text) == [severity]
+
+
+def test_what_only_a_flag_leads_to_makes_nothing_hot() -> None:
+    text = """
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        class Net(nn.Module):
+            def merge(self):
+                return score(self.weight)
+
+            def tell(self, x: torch.Tensor, {on}):
+                return self.inner(x) if on else x
+
+            def inner(self, x: torch.Tensor):
+                return x, score(self.weight)
+        """
+    assert severities(text.format(on="on=False")) == ["note"]
+    assert severities(text.format(on="on")) == ["warning"]

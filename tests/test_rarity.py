@@ -78,6 +78,22 @@ def test_what_makes_a_loader_runs_once_a_pass() -> None:
     assert severities(text.format(loader="list(rows)")) == ["warning"]
 
 
+def test_a_progress_bar_over_names_shows_no_steps() -> None:
+    text = """
+        from tqdm import tqdm
+
+        def score(x: torch.Tensor):
+            return x.sum().item()
+
+        def convert(net: nn.Module):
+            for name in tqdm({names}):
+                score(net.get_parameter(name))
+        """
+    assert severities(text.format(names="[name for name, _ in net.named_parameters()]")) == ["note"]
+    assert severities(text.format(names="dict(net.layers.named_modules())")) == ["note"]
+    assert severities(text.format(names="names")) == ["warning"]
+
+
 @pytest.mark.parametrize(("batches", "severity"), [("tqdm(range(9))", "note"), ("range(9)", "warning")])
 def test_a_progress_bar_shows_a_whole_pass(batches: str, severity: str) -> None:
     """What stands beside its loop runs once; what is in it, or called from there, at each step."""
@@ -364,3 +380,62 @@ def test_what_gives_a_module_a_buffer_sets_up() -> None:
         """
     assert severities(text.format(name="convert")) == ["note"]
     assert severities(text.format(name="step")) == ["warning"]
+
+
+SCORE = """
+        def score(x: torch.Tensor):
+            return x.sum().item()
+        """
+
+
+@pytest.mark.parametrize(
+    ("caller", "severity"),
+    [
+        # a caller that works on a batch, and one that works on weights alone
+        ("def loss(out: torch.Tensor):\n    return score(out)", "warning"),
+        ("def loss(out):\n    return score(out)", "warning"),
+        ("class Net(nn.Module):\n    def merge(self, safe: bool = False):\n        return score(self.weight)", "note"),
+        (
+            "class Net(nn.Module):\n    def clip(self):\n        return [score(p.grad) for p in self.parameters()]",
+            "warning",
+        ),
+        ("class Rows(Dataset):\n    def __getitem__(self, n):\n        return score(self.rows[n])", "note"),
+        ("def export_model(x: torch.Tensor):\n    return score(x)", "note"),
+        # it is not called there
+        ("def merge(net: nn.Module):\n    '''calls score(x)'''", "warning"),
+        ("def merge(net: nn.Module):\n    return net.score(1)", "warning"),
+        # nobody knows who calls what is passed on
+        ("def train(net: nn.Module):\n    net.hook = score", "warning"),
+    ],
+)
+def test_what_only_seldom_run_code_calls(caller: str, severity: str) -> None:
+    found = severities(f"{textwrap.dedent(SCORE)}\n{caller}\n")
+    assert found == [severity]
+
+
+@pytest.mark.parametrize(
+    ("other", "severity"),
+    [
+        ("net.total", "warning"),
+        ("self.total", "note"),  # its own attribute
+        ("total", "note"),
+    ],
+)
+def test_a_name_means_what_its_object_has(other: str, severity: str) -> None:
+    assert severities(f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(3))
+
+            @property
+            def total(self):
+                return self.weight.sum().item()
+
+        class Head(nn.Module):
+            def __init__(self):
+                self.total = 3
+
+            def loss(self, x: torch.Tensor, net, total):
+                return x * {other}
+        """) == [severity]

@@ -137,6 +137,11 @@ def is_cached(info: FunctionInfo) -> bool:
     return _wrapped_by(info, "lru_cache", "cache")
 
 
+def is_property(info: FunctionInfo) -> bool:
+    """Whether a method is asked for without a call."""
+    return _wrapped_by(info, "property", "cached_property", "lazy_property")
+
+
 def is_kept(info: FunctionInfo) -> bool:
     """Whether an object puts a cache in place of its method: `self.pattern = lru_cache(100)(self.pattern)`."""
     writers = info.cls.stores.get(info.name, ()) if info.cls is not None else ()

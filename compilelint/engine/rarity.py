@@ -19,6 +19,7 @@ INITIALIZE = re.compile(r"_*init(ialize)?_(?!\w*(hidden|state|cache|step|batch|s
 PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm.autonotebook.tqdm".split())
 PROGRESS_WORDS = frozenset(("tqdm", "trange"))
 LOADER_WORDS = frozenset(("DataLoader",))
+PARTS = frozenset("named_modules named_children named_parameters".split())  # of a model, as progress bars show them
 KEEPS = frozenset("register_buffer register_parameter add_module setattr".split())
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
@@ -74,7 +75,13 @@ class Rarity:
         """Whether a site runs at each step even of a function that runs seldom."""
         if info in self._once:
             return False
-        return site.in_step or (info in self.whole and any(map(_may_step, site.loops)))
+        return site.in_step or any(self.may_step(info, loop) for loop in site.loops)
+
+    def may_step(self, info: FunctionInfo | None, loop: Loop) -> bool:
+        """Whether a loop may be one over all of a data set, of a function that works on a whole one."""
+        if info is None or info not in self.whole or info.module.mentions(PARTS, info.node):
+            return False
+        return _may_step(loop)
 
 
 def _may_step(loop: Loop) -> bool:

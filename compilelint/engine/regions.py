@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from compilelint.engine import steps
-from compilelint.engine.aside import MAKES, SETUP, draws, feeds_loader, is_test
+from compilelint.engine.aside import MAKES, SETUP, draws, feeds_loader, is_test, runs_seldom
 from compilelint.engine.engine import Engine
-from compilelint.engine.events import RARE, Site
+from compilelint.engine.events import RARE, Loop, Site
 from compilelint.engine.rarity import Rarity
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import BATCH, Compiled, External, Function, Instance, Map, Seq, Tensor, walk
@@ -86,6 +86,18 @@ class Regions:
             self._rarity.at(summary.info, site),
             aside is not None,
         )
+
+    def steps(self, summary: Summary) -> list[Loop]:
+        """The loops of a context whose rounds are steps, as far as is known."""
+        return [loop for loop in summary.loops if loop.is_step or self._rarity.may_step(summary.info, loop)]
+
+    def seldom(self, info: FunctionInfo) -> bool:
+        """Whether what a function calls is not hot by that: it runs seldom, draws, or makes batches on the host."""
+        bases = self.engine.bases(info.cls) if info.cls is not None else ()
+        made = info.name in MAKES and set(LASTING).isdisjoint(bases)  # as often as the code around runs, perhaps
+        once = (info.name in SETUP or info in self._setup) and not made
+        once |= info in self._rarity.rare or runs_seldom(info)
+        return once or draws(info) or feeds_loader(info, bases)
 
     def _at(self, summary: Summary, site: Site, aside: str | None) -> Region:
         """Inside a step loop a site is hot, beside one it is not."""

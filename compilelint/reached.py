@@ -1,0 +1,174 @@
+"""Whether what runs at each step may lead to a function: by the calls that were seen, and by who names it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from compilelint.engine.aside import is_property, is_test
+from compilelint.engine.engine import Engine
+from compilelint.engine.regions import RANK, Regions
+from compilelint.engine.values import BATCH, Instance, Tensor, walk
+from compilelint.flags import Flags
+from compilelint.source.module import ClassInfo, FunctionInfo, Module
+
+# strings and comments, which use no name; a name, but where it is defined or imported
+TOKEN = re.compile(
+    r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|#.*'
+    r"|^[ \t]*(?:import|from)\b.*|\b(?:def|class)[ ]+\w+|(?:(\w*)(\.))?([A-Za-z_]\w*)([ ]*\()?",
+    re.MULTILINE,
+)
+TENSOR = "torch.Tensor"
+GRADIENTS = frozenset(("grad",))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place that names a function: `by` None for a module's top level.
+
+    `of` is the name before the dot, "" for another expression, None where there is no dot; `calls`: it stands before
+    a parenthesis.
+    """
+
+    module: Module
+    by: FunctionInfo | None
+    line: int
+    of: str | None
+    calls: bool
+
+
+class Reached:
+    """For when all is interpreted, and regions are known."""
+
+    def __init__(self, engine: Engine, regions: Regions, flags: Flags) -> None:
+        self.engine = engine
+        self.regions = regions
+        self.flags = flags
+        self._known: dict[FunctionInfo, bool] = {}
+        self._uses: dict[str, list[Use]] | None = None
+        self._hot: set[FunctionInfo | None] = set()
+        self._steps: dict[FunctionInfo | None, list[tuple[int, int]]] = {}  # the lines of loops
+
+    def _read(self) -> dict[str, list[Use]]:
+        """What is hot for certain, and by name where functions are used."""
+        modules: dict[Module, None] = {}
+        for summary in self.engine.summaries():
+            if not is_test(summary.module):
+                modules[summary.module] = None
+            if RANK[self.regions.of(summary).kind] >= RANK["step"]:
+                self._hot.add(summary.info)
+            for loop in self.regions.steps(summary):
+                span = getattr(loop.node, "lineno", 1), getattr(loop.node, "end_lineno", 1)
+                self._steps.setdefault(summary.info, []).append(span)
+        names = {info.name for module in modules for info in module.functions}
+        uses: dict[str, list[Use]] = {}
+        for module in modules:
+            _note_uses(module, names, uses)
+        return uses
+
+    def __contains__(self, info: FunctionInfo) -> bool:
+        """Whether the function, or one that leads to it, runs at each step, or is for a user to call with a batch."""
+        if self._uses is None:
+            self._uses = self._read()
+        if info not in self._known:
+            seen, seldom = {info}, False
+            waiting = [info]
+            while waiting:
+                each = waiting.pop()
+                if self._known.get(each) or self._is_hot(each):
+                    self._known[info] = True
+                    return True
+                users = {use.by for use in self._used(each) if use.by is not None}
+                rare = {user for user in users if self._is_seldom(user)}
+                seldom |= bool(rare) or not users
+                waiting += users - rare - seen
+                seen |= users - rare
+            if seldom:
+                self._known |= dict.fromkeys(seen, False)
+            else:  # they call one another
+                self._known[info] = self._takes_batch(info)
+        return self._known[info]
+
+    def _is_seldom(self, info: FunctionInfo) -> bool:
+        """Whether what a function calls is not hot by that."""
+        return self.regions.seldom(info) or self.flags.before_calls(info) is not None
+
+    def _is_hot(self, info: FunctionInfo) -> bool:
+        if info in self._hot:
+            return True
+        uses = self._used(info)
+        if any(a <= use.line <= b for use in uses for a, b in self._steps.get(use.by, ())):
+            return True
+        return all(_says_nothing(use, info) for use in uses) and self._takes_batch(info)
+
+    def _takes_batch(self, info: FunctionInfo) -> bool:
+        """Whether what a function works on may be new at each step: tensors that a caller nobody saw passes, gradients,
+        or what it makes on a given device. The weights of a module stay."""
+        args = info.node.args.posonlyargs + info.node.args.args
+        me = args[0].arg if args and info.cls is not None and "staticmethod" not in info.decorators else None
+        if me is not None and info.cls is not None and TENSOR in self.engine.bases(info.cls):
+            return True
+        args = [a for a in args + info.node.args.kwonlyargs if a.arg != me]
+        if any(a.annotation is None and info.default(a.arg) is None for a in args):
+            return True
+        values = self.engine.parameters(info)
+        return info.module.mentions(GRADIENTS, info.node) or any(
+            a.arg == "device" or any(map(_is_batch, walk(values[a.arg]))) for a in args if a.arg in values
+        )
+
+    def _used(self, info: FunctionInfo) -> list[Use]:
+        """Where others than a function itself name it; what Python calls itself is named nowhere."""
+        if info.name.startswith("__"):
+            return []
+        assert self._uses is not None
+        return [use for use in self._uses.get(info.name, ()) if use.by is not info and self._may_mean(use, info)]
+
+    def _may_mean(self, use: Use, info: FunctionInfo) -> bool:
+        """Whether a name may be that of a function, and not of another or of an attribute."""
+        if info.cls is None:
+            return use.of is None or use.of in use.module.bindings
+        if use.of is None or not (use.calls or is_property(info)):
+            return False
+        mine = use.by.cls if use.by is not None and use.of == "self" else None
+        if mine is None:
+            return True
+        meant = self.engine.method(mine, info.name)
+        if meant is not None and meant.cls is not None:
+            return meant is info or meant.cls in self.engine.mro(info.cls)
+        return not any(isinstance(base, ClassInfo) and info.name in base.stores for base in self.engine.mro(mine))
+
+
+def _says_nothing(use: Use, info: FunctionInfo) -> bool:
+    """Whether a use leaves open who calls: it passes the function on, or is of a method that hands on to its like."""
+    if use.by is None or not use.calls:
+        return True
+    return use.by.name == info.name and use.by.cls is not None and info.cls is not None
+
+
+def _is_batch(value: object) -> bool:
+    return (isinstance(value, Tensor) and value.kind != "numpy") or (
+        isinstance(value, Instance) and value.isa(BATCH, TENSOR)
+    )
+
+
+def _note_uses(module: Module, names: Collection[str], uses: dict[str, list[Use]]) -> None:
+    """Notes where a module's text names one of the functions."""
+    line = end = 0
+    starts = [info.node.lineno for info in module.functions]  # in the order of the source
+    for match in TOKEN.finditer(module.text):
+        name = match[3]
+        if name is not None and name in names:
+            line += module.text.count("\n", end, match.start(3))
+            end = match.start(3)
+            by, of = _around(line + 1, module, starts), match[1] if match[2] else None
+            uses.setdefault(name, []).append(Use(module, by, line + 1, of, match[4] is not None))
+
+
+def _around(line: int, module: Module, starts: list[int]) -> FunctionInfo | None:
+    """The innermost function that a line belongs to."""
+    for info in reversed(module.functions[: bisect_right(starts, line)]):
+        if line <= (info.node.end_lineno or 0):
+            return info
+    return None
