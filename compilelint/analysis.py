@@ -151,7 +151,7 @@ class Analyser:
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
         ours = self.layout.names
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
-        self._reached = Reached(self.engine, regions, self._flags)
+        self._reached = Reached(self.engine, regions, self._flags, self._home >= ours.keys())
         found: list[Finding] = []
         summaries = self.engine.summaries()
         imagined = without_callers(summaries)
@@ -508,6 +508,8 @@ def _severity(effects: Sequence[Effect], context: SiteContext, event: Event, rul
     standing, site = context.standing, event.site
     if {"raises", "handler"} & site.gates:
         return Severity.NOTE
+    if "once" in site.gates and not site.loops:
+        return Severity.NOTE  # made the first time, and kept
     if "graph-break" in effects:
         kind = standing.region.kind
         whole_frame = context.whole_frame(site) or bool(standing.looped)

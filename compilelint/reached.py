@@ -42,12 +42,15 @@ class Use:
 class Reached:
     """For when all is interpreted, and regions are known."""
 
-    def __init__(self, engine: Engine, regions: Regions, flags: Flags) -> None:
+    def __init__(self, engine: Engine, regions: Regions, flags: Flags, complete: bool) -> None:
+        """`complete`: all files of the run are at hand."""
         self.engine = engine
         self.regions = regions
         self.flags = flags
+        self.complete = complete
         self._known: dict[FunctionInfo, bool] = {}
         self._uses: dict[str, list[Use]] | None = None
+        self._shared: dict[Module, bool] = {}
         self._hot: set[FunctionInfo | None] = set()
         self._steps: dict[FunctionInfo | None, list[tuple[int, int]]] = {}  # the lines of loops
 
@@ -101,7 +104,17 @@ class Reached:
         uses = self._used(info)
         if any(a <= use.line <= b for use in uses for a, b in self._steps.get(use.by, ())):
             return True
+        if not uses and self.complete and info.cls is None and self._is_shared(info.module):
+            return False  # others need what stands beside it, and not this
         return all(_says_nothing(use, info) for use in uses) and self._takes_batch(info)
+
+    def _is_shared(self, module: Module) -> bool:
+        """Whether functions of a module are called from others."""
+        if module not in self._shared:
+            self._shared[module] = any(
+                use.calls and use.module is not module for info in module.functions for use in self._used(info)
+            )
+        return self._shared[module]
 
     def _takes_batch(self, info: FunctionInfo) -> bool:
         """Whether what a function works on may be new at each step: tensors that a caller nobody saw passes, gradients,

@@ -209,6 +209,25 @@ REGIONS = {
         def f(x: Tensor):
             return apply(leaf, x)
         """,
+    "disabled functions of a forward pass": """
+        class Net(nn.Module):
+            def forward(self, x: Tensor):
+                @torch.compiler.disable
+                def post(y):
+                    time.time()  # step
+                    return tidy(y)
+
+                time.time()  # forward
+                return post(x)
+
+        def tidy(y):
+            time.time()  # step
+
+        class Loss(nn.Module):
+            @torch.compiler.disable
+            def forward(self, x: Tensor):
+                time.time()  # step
+        """,
     "disabled functions": """
         @torch.compiler.disable
         def f(x: Tensor):

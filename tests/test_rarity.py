@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -439,3 +440,40 @@ def test_a_name_means_what_its_object_has(other: str, severity: str) -> None:
             def loss(self, x: torch.Tensor, net, total):
                 return x * {other}
         """) == [severity]
+
+
+def test_what_nobody_calls_of_a_file_that_others_use(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(
+        "import torch\n\n"
+        "def used(x: torch.Tensor):\n    return x.sum().item()\n\n"
+        "def unused(x: torch.Tensor):\n    return x.sum().item()\n"
+    )
+    (tmp_path / "user.py").write_text(
+        "import torch\nfrom tools import unused, used\n\ndef loss(x: torch.Tensor):\n    return used(x)\n"
+    )
+    assert [f.severity.value for f in api.check([tmp_path], Settings(select=("CL201",))).findings] == [
+        "warning",
+        "note",
+    ]
+    found = api.check([tmp_path / "tools.py"], Settings(select=("CL201",))).findings
+    assert [f.severity.value for f in found] == ["warning", "warning"]
+
+
+def test_a_break_where_a_part_is_made_the_first_time() -> None:
+    text = """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = None
+
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    size = x.sum().item()
+                    self.head = nn.Linear(size, 3)
+                for step in range(3):
+                    if step == 0:
+                        x = x * x.sum().item()
+                return x
+        """
+    assert severities(text.format(test="self.head is None"), "CL103") == ["note", "error"]
+    assert severities(text.format(test="x.ndim > 1"), "CL103") == ["warning", "error"]

@@ -61,6 +61,7 @@ class Regions:
         split = set(self.regions)
         self._spread("compiled", self._compiled_roots(summaries, set(), fullgraph=True))
         self.fullgraph = set(self.regions) - split
+        self._kept_out: list[tuple[Summary, str]] = []  # by torch.compiler.disable, of forward passes
         self._spread("forward", forwards)
         self._spread("step", self._step_roots(summaries))
         self._spread("library", self._library_roots(summaries))
@@ -142,6 +143,9 @@ class Regions:
                     continue
                 if kind == "compiled" and (edge.disabled or "not-compiling" in edge.site.gates):
                     continue
+                if kind == "forward" and edge.disabled:
+                    self._kept_out.append((callee, f"is called from {caller.name}, and kept out of graphs"))
+                    continue
                 if RANK[kind] >= RANK["forward"] and _is_coroutine(callee):
                     continue
                 if kind == "library" and not self._in_tensor_code(caller, edge.site):
@@ -207,17 +211,20 @@ class Regions:
             and summary.info.cls is not None
             and "torch.nn.Module" in self.engine.bases(summary.info.cls)
             and summary.info not in self._rarity.whole  # a calibration, say
+            and not self.engine.disabled(summary.info)
         ]
         return roots + [(hook, "is a module's hook") for _, hook in self.engine.hooks]
 
     def _step_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
-        roots = [(hook, "is a hook of the backward pass") for hook in self.engine.backward_hooks]
+        roots = [*self._kept_out, *((hook, "is a hook of the backward pass") for hook in self.engine.backward_hooks)]
         for summary in summaries:
             info = summary.info
             if info is not None and info.cls is not None:
                 bases = self.engine.bases(info.cls)
                 if info.name == "step" and "torch.optim.Optimizer" in bases:
                     roots.append((summary, "is an optimizer's step"))
+                elif info.name == "forward" and "torch.nn.Module" in bases and self.engine.disabled(info):
+                    roots.append((summary, "is an nn.Module's forward, kept out of graphs"))
                 elif info.name in STEPS and any(b.endswith("LightningModule") for b in bases):
                     roots.append((summary, "is run at each step"))
             roots += [
