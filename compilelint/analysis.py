@@ -149,14 +149,18 @@ class Analyser:
         self._reached = None
         self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
-        ours = self.layout.names
+        ours = {
+            module
+            for module in dict.fromkeys(summary.module for summary in self.engine.summaries())
+            if module.path in self.layout.names and module.path not in self.templates
+        }
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         self._reached = Reached(self.engine, regions, self._flags, self._home >= ours.keys())
         found: list[Finding] = []
         summaries = self.engine.summaries()
         imagined = without_callers(summaries)
         for summary in summaries:
-            if summary.module.path in ours and summary.module.path not in self.templates and summary not in imagined:
+            if summary.module in ours and summary not in imagined:
                 found.extend(self._allowed(summary, self._findings(summary, regions, build_fixes)))
         self.result.findings = one_per_site(
             without_given_up(without_resumed(found, self._numbers, self._by_path), self._by_path)
@@ -168,7 +172,7 @@ class Analyser:
         self.result.unreadable = {p: e for p, e in self.project.errors.items() if p in asked}
         self.result.reads = Reads(
             self.project.read,
-            {path for path in self.project.read if path not in ours},
+            {path for path in self.project.read if path not in self.layout.names},
             self.project.located,
             self.project.located_installed,
             self.templates.of,
@@ -443,7 +447,7 @@ class Analyser:
 
     def _for_effect(self, info: FunctionInfo | None) -> bool:
         """Whether a function does something once, wrapped by functools.cache and called for no result: `warn_once`."""
-        if info is None or not is_cached(info):
+        if info is None or not info.decorators or not is_cached(info):
             return False
         calls = self.callers(info)
         return bool(calls) and all(isinstance(at.module.parents.get(node), ast.Expr) for at, node in calls)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from compilelint.engine.aside import is_test
@@ -12,7 +12,7 @@ from compilelint.engine.engine import Engine
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import Const, Instance, Value
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
-from compilelint.source.walk import parents, walk
+from compilelint.source.walk import walk
 
 MAX_DEPTH = 12  # of what is followed from flag to flag
 # modes that are as common as their opposite
@@ -60,7 +60,6 @@ class Flags:
         self._reached: dict[tuple[FunctionInfo, ast.AST], Condition | None] = {}
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
-        self._above: dict[FunctionInfo, Mapping[ast.AST, ast.AST]] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
         self._depth = 0
         self._modules = dict.fromkeys(summary.module for summary in engine.summaries())
@@ -81,18 +80,10 @@ class Flags:
                 found = self._reached[info, here]
                 break
             passed.append((info, here))
-            tests, here = leading(here, module, self._parents(module, info))
+            tests, here = leading(here, module)
             found = next((each for each in tests if self._holds(each.test, info) is (not each.truth)), None)
         self._reached.update(dict.fromkeys(passed, found))
         return found
-
-    def _parents(self, module: Module, info: FunctionInfo) -> Mapping[ast.AST, ast.AST]:
-        """Child → parent in a function; of a lambda, in its module. Of all modules they take much memory."""
-        if isinstance(info.node, ast.Lambda):
-            return module.parents
-        if info not in self._above:
-            self._above[info] = parents(info.node)
-        return self._above[info]
 
     def before_calls(self, info: FunctionInfo) -> Condition | None:
         """The same of all calls of a function; what nobody is seen to call, or a module's forward, may run."""
@@ -332,11 +323,9 @@ def _constant(node: ast.expr) -> Held:
     return None
 
 
-def leading(
-    node: ast.AST, module: Module, parents: Mapping[ast.AST, ast.AST]
-) -> tuple[list[Condition], ast.AST | None]:
+def leading(node: ast.AST, module: Module) -> tuple[list[Condition], ast.AST | None]:
     """What a node is reached from, the statement before it or what is around it, and how tests on the way come out."""
-    around = parents.get(node)
+    around = module.parents.get(node)
     if isinstance(node, ast.stmt) and around is not None and (place := (block := _block(node, around)).index(node)):
         return _left(block[place - 1], module), block[place - 1]
     found: list[Condition] = []

@@ -17,7 +17,7 @@ from compilelint.again.graft import Change, function_around, graft, parsed, rewo
 from compilelint.again.noting import Execution, Noting, Unsettled
 from compilelint.again.replay import Replay, alike, replayed, same_result
 from compilelint.analysis import Analyser, Analysis, deeply
-from compilelint.engine import aside, docs, facts, rarity
+from compilelint.engine import docs, facts
 from compilelint.engine.events import Rounds
 from compilelint.engine.summary import Summary
 from compilelint.finding import CUT, one_per_site
@@ -45,8 +45,6 @@ _REMEMBERED = (
     walk._of_kind,
     walk._names,
     facts.imports_by_name,
-    aside._speaks_of_drawing,
-    rarity._renames,
     preserved._writes_certainly,
 )
 

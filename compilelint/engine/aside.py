@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection
-from functools import lru_cache
 
 from compilelint.source.module import FunctionInfo, Module
 from compilelint.source.walk import walk
@@ -79,15 +78,10 @@ def draws(info: FunctionInfo) -> bool:
 def _draws(info: FunctionInfo) -> bool:
     if FIGURE.fullmatch(info.name):
         return True
-    if not _speaks_of_drawing(info.module):
+    if not info.module.says(DRAWING):
         return False
     names = {name for name, bound in info.module.bindings.items() if any(map(_imports_drawing, bound))}
     return any(_imports_drawing(node) or (isinstance(node, ast.Name) and node.id in names) for node in walk(info.node))
-
-
-@lru_cache(maxsize=8)  # functions are asked about module by module
-def _speaks_of_drawing(module: Module) -> bool:
-    return any(name in module.text for name in DRAWING)
 
 
 def _imports_drawing(node: ast.AST) -> bool:

@@ -29,6 +29,7 @@ from compilelint.engine.values import (
     options,
     without_none,
 )
+from compilelint.source.walk import nodes_of
 
 if TYPE_CHECKING:
     from compilelint.engine.expressions import Expressions
@@ -185,7 +186,7 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
 def _counts(run: Expressions, attribute: ast.Attribute) -> bool:
     """Whether the function at hand counts an attribute up: `self.calls += 1`."""
     info, path = run.summary.info, run.dotted(attribute)
-    counted = (n for n in ast.walk(info.node) if isinstance(n, ast.AugAssign)) if info is not None else ()
+    counted = nodes_of(info.node, ast.AugAssign) if info is not None else ()
     return path is not None and any(run.dotted(node.target) == path for node in counted)
 
 

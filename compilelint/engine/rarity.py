@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
 
 from compilelint.engine.aside import SETUP, draws, is_cached, is_kept, is_test, runs_once, runs_seldom
 from compilelint.engine.engine import Engine
 from compilelint.engine.events import PERIODIC, Loop, Site
 from compilelint.engine.summary import Summary
 from compilelint.engine.values import Class, External, Instance, Tensor, Unknown, Value, walk
-from compilelint.source.module import ClassInfo, FunctionInfo, Module
+from compilelint.source.module import ClassInfo, FunctionInfo
 from compilelint.source.walk import walk as nodes
 
 INITIALIZE = re.compile(r"_*init(ialize)?_(?!\w*(hidden|state|cache|step|batch|sequence))\w+")
@@ -20,6 +19,7 @@ PROGRESS = frozenset("tqdm.tqdm tqdm.trange tqdm.auto.tqdm tqdm.auto.trange tqdm
 PROGRESS_WORDS = frozenset(("tqdm", "trange"))
 LOADER_WORDS = frozenset(("DataLoader",))
 PARTS = frozenset("named_modules named_children named_parameters".split())  # of a model, as progress bars show them
+RENAMED = {words: frozenset(f"{word} as " for word in words) for words in (PROGRESS_WORDS, LOADER_WORDS)}
 KEEPS = frozenset("register_buffer register_parameter add_module setattr".split())
 MAKES_LOADER = frozenset(("torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader"))
 WHOLE = (
@@ -186,14 +186,9 @@ def _is_module(engine: Engine, value: Value) -> bool:
 
 def _calls(engine: Engine, info: FunctionInfo, words: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a function calls one of `names`, which end in one of `words`."""
-    module = info.module
-    if not module.mentions(words, info.node) and not _renames(module, words):
+    module, renamed = info.module, RENAMED[words]
+    if not module.mentions(words, info.node) and not module.says(renamed):
         return False
     scope = engine.scope(info.module)
     called = (scope.static(node.func) for node in nodes(info.node) if isinstance(node, ast.Call))
     return any(isinstance(value, External) and value.name in names for value in called)
-
-
-@lru_cache(maxsize=8)  # functions are asked about module by module
-def _renames(module: Module, words: frozenset[str]) -> bool:
-    return any(f"{word} as " in module.text for word in words)

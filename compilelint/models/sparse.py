@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compilelint.engine.values import Seq, Tensor, Value, tensor_of
+from compilelint.engine.values import Seq, Tensor, Union, Value, tensor_of
 
 if TYPE_CHECKING:
     from compilelint.engine.calls import Arguments
@@ -21,6 +21,8 @@ OF_ALL = frozenset("mm matmul add sub mul cat stack".split())  # sparse where al
 
 
 def is_sparse(value: Value) -> bool:
+    if not isinstance(value, Tensor | Union):
+        return False
     tensor = tensor_of(value)
     return tensor is not None and tensor.kind == "sparse"
 

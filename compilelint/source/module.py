@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compilelint.source import walk
+from compilelint.source.parents import Parents
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
@@ -19,6 +20,8 @@ _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
 # a constant that something is set to, and the end of what stands before it on its line
 _SET = re.compile(r"=\s*(?:(True|False)\b|[\"']([^\"'\n]*)[\"'])")
 _NAMED = re.compile(r"(^\s*|\.\s*)?\b(\w+)\s*(?::[^=\n]+)?$", re.MULTILINE)
+
+_FILLS = frozenset("append extend insert add update setdefault".split())
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 # statements that hold others and make no scope; TryStar came with Python 3.11
@@ -105,7 +108,9 @@ class ClassInfo:
         if self._writers is None:
             self._writers = {}, {}
             for info in self.bodies:
-                for writers, names in zip(self._writers, _self_writes(info.node), strict=True):
+                assert not isinstance(info.node, ast.Lambda)
+                written = _self_writes(info.node, calls=self.module.mentions(_FILLS, info.node))
+                for writers, names in zip(self._writers, written, strict=True):
                     for name in names:
                         writers.setdefault(name, []).append(info)
         return self._writers
@@ -129,6 +134,7 @@ class Module:
         self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
         self.of_tests: bool | None = None  # whether it belongs to a test suite; found when first asked
         self._mentioned: dict[frozenset[str], list[int]] = {}
+        self._said: dict[frozenset[str], bool] = {}
         self._index(tree.body, "", None)
         for statement in _top_level(tree.body):
             for bound in bound_names(statement):
@@ -145,7 +151,8 @@ class Module:
         """Takes another text, whose change the tree has already: what was read of the old one is forgotten."""
         self.text, self.of_tests = text, None
         self._mentioned.clear()
-        for name in ("lines", "parents", "settings", "shared"):
+        self._said.clear()
+        for name in ("encoded", "has_nonlocal", "has_walrus", "lines", "parents", "settings", "shared"):
             vars(self).pop(name, None)
 
     def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
@@ -188,14 +195,19 @@ class Module:
                 self._index(case.body, prefix, cls)
 
     @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        """Child → parent for every node of the file; built only when asked for."""
-        return walk.parents(self.tree)
+    def parents(self) -> Parents:
+        """Child → parent for the nodes of the file."""
+        return Parents(self.tree)
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines as Python counts them: a form feed ends none."""
         return _NEWLINE.split(self.text)
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The text in UTF-8: of a text with a character like an emoji, it is found in at a quarter of the cost."""
+        return self.text.encode("utf-8", "surrogatepass")
 
     def mentions(self, words: frozenset[str], node: ast.stmt | ast.expr) -> bool:
         """Whether one of the words stands where a node does: what else is looked for there can't be."""
@@ -205,15 +217,23 @@ class Module:
         place = bisect_left(lines, node.lineno)
         return place < len(lines) and lines[place] <= (node.end_lineno or node.lineno)
 
+    def says(self, phrases: frozenset[str]) -> bool:
+        """Whether one of the phrases stands anywhere in the text, as part of a word too."""
+        known = self._said.get(phrases)
+        if known is None:
+            known = self._said[phrases] = any(phrase.encode() in self.encoded for phrase in phrases)
+        return known
+
     def _lines_with(self, words: frozenset[str]) -> list[int]:
-        present = [word for word in words if word in self.text]
+        present = [encoded for word in words if (encoded := word.encode()) in self.encoded]
         if not present:
             return []
         if "\r" in self.text:
-            return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in present)]
+            here = [word.decode() for word in present]
+            return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in here)]
         found, line, last = [], 1, 0
-        for place in sorted(place for word in present for place in _places(word, self.text)):
-            line += self.text.count("\n", last, place)
+        for place in sorted(place for word in present for place in _places(word, self.encoded)):
+            line += self.encoded.count(b"\n", last, place)
             last = place
             found.append(line)
         return found
@@ -235,7 +255,7 @@ class Module:
     @cached_property
     def shared(self) -> frozenset[str]:
         """Top-level names that functions bind anew, by `global`."""
-        if "global" not in self.text or _GLOBAL.search(self.text) is None:
+        if b"global" not in self.encoded or _GLOBAL.search(self.text) is None:
             return frozenset()
         return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
 
@@ -246,14 +266,14 @@ class Module:
 
     @cached_property
     def has_nonlocal(self) -> bool:
-        return "nonlocal " in self.text
+        return b"nonlocal " in self.encoded
 
     @cached_property
     def has_walrus(self) -> bool:
-        return ":=" in self.text
+        return b":=" in self.encoded
 
 
-def _places(word: str, text: str) -> Iterator[int]:
+def _places(word: bytes, text: bytes) -> Iterator[int]:
     """Where a word stands, a whole one."""
     place = text.find(word)
     while place >= 0:
@@ -263,29 +283,30 @@ def _places(word: str, text: str) -> Iterator[int]:
         place = text.find(word, after)
 
 
-def _is_part(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _is_part(character: bytes) -> bool:
+    return character.isalnum() or character == b"_" or not character.isascii()
 
 
-def _self_writes(node: Def | ast.Lambda) -> tuple[dict[str, None], dict[str, None]]:
-    """The attributes of its first parameter that a method sets, and those that it puts something into."""
+def _self_writes(node: Def, calls: bool = True) -> tuple[dict[str, None], dict[str, None]]:
+    """The attributes of its first parameter that a method sets, and those that it puts something into.
+
+    `calls`: whether it may call what does the latter."""
     args = node.args.posonlyargs + node.args.args
     stored: dict[str, None] = {}
     filled: dict[str, None] = {}
-    for child in walk.walk(node) if args else ():
-        match child:
-            case ast.Attribute(value=ast.Name(id=me), attr=name, ctx=ast.Store()) if me == args[0].arg:
+    if not args:
+        return stored, filled
+    for target in walk.targets(node):
+        match target:
+            case ast.Attribute(value=ast.Name(id=me), attr=name) if me == args[0].arg:
                 stored[name] = None
-            case (
-                ast.Subscript(value=ast.Attribute(value=ast.Name(id=me), attr=name), ctx=ast.Store())
-                | ast.Call(
-                    func=ast.Attribute(
-                        value=ast.Attribute(value=ast.Name(id=me), attr=name),
-                        attr="append" | "extend" | "insert" | "add" | "update" | "setdefault",
-                    )
-                )
-            ) if me == args[0].arg:
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id=me), attr=name)) if me == args[0].arg:
                 filled[name] = None
+    for child in walk.walk(node) if calls else ():
+        match child:
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=me), attr=name), attr=method)):
+                if me == args[0].arg and method in _FILLS:
+                    filled[name] = None
     return stored, filled
 
 

@@ -6,7 +6,6 @@ import ast
 import codecs
 import io
 import os
-import re
 import sys
 import tokenize
 import warnings
@@ -26,7 +25,6 @@ __all__ = ["ClassInfo", "FunctionInfo", "Module", "Project", "SourceError", "par
 
 MAX_DEPTH = 900  # nesting that ast can still walk in Python
 MAX_INSTALLED = 300  # modules of installed packages that are parsed
-_SURROGATE = re.compile("[\ud800-\udfff]")  # escapes in JSON and some encodings give one without the other
 _PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # a newer one may read it
 MAX_NAMESPACE = 3  # namespace packages in one another
 
@@ -64,9 +62,12 @@ def read_text(path: Path) -> str:
 def decode(data: bytes, path: Path) -> str:
     """The text of a file's bytes; of a notebook its code. It can be encoded again. Raises SourceError."""
     text = _decoded(data, path)
-    if not text.isascii() and (lone := _SURROGATE.search(text)) is not None:
-        line = text.count("\n", 0, lone.start()) + 1
-        raise SourceError(f"not readable as text: U+{ord(lone[0]):04X}, half of a character, on line {line}", line)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # escapes in JSON and some encodings give half of a character
+        line = text.count("\n", 0, error.start) + 1
+        half = f"U+{ord(text[error.start]):04X}, half of a character,"
+        raise SourceError(f"not readable as text: {half} on line {line}", line) from None
     return text
 
 
@@ -156,6 +157,7 @@ class Project:
         self._followed = 0
         self.left_out = 0
         self._modules: dict[str, Module | None] = {}
+        self._own_names: dict[str, str] = {}
         self.errors: dict[Path, SourceError] = {}
         self.read: dict[Path, str] = {}  # path → digest of what was read there, "" for nothing
 
@@ -233,6 +235,12 @@ class Project:
 
     def own_name(self, name: str) -> str:
         """An import name as our files are named: without the namespace packages, folders that have no `__init__.py`."""
+        known = self._own_names.get(name)
+        if known is None:
+            known = self._own_names[name] = self._own_name(name)
+        return known
+
+    def _own_name(self, name: str) -> str:
         parts = name.split(".")
         if len(parts) > 1 and parts[0] not in self._layout.roots:
             for depth in range(1, min(len(parts), MAX_NAMESPACE + 1)):

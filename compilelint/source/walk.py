@@ -20,6 +20,14 @@ FIELDS: dict[type, tuple[str, ...]] = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 
+# those of statements that hold others
+_BODIES = {
+    kind: held
+    for kind, names in FIELDS.items()
+    if (held := tuple(n for n in names if n in ("body", "orelse", "finalbody", "handlers", "cases")))
+    and not issubclass(kind, ast.expr)
+}
+
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, in the order of the source; without operators and contexts."""
@@ -39,6 +47,34 @@ def walk(*roots: ast.AST) -> Iterator[ast.AST]:
     while level:
         yield from level
         level = [child for node in level for child in children(node)]
+
+
+def targets(function: ast.AST) -> Iterator[ast.expr]:
+    """What the statements of a function, and of all that is defined in it, bind, one name or place at a time."""
+    waiting: list[ast.AST] = [function]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from _places(target)
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+            yield from _places(node.target)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                if item.optional_vars is not None:
+                    yield from _places(item.optional_vars)
+        for name in _BODIES.get(node.__class__, ()):
+            waiting += getattr(node, name)
+
+
+def _places(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for element in target.elts:
+            yield from _places(element)
+    elif isinstance(target, ast.Starred):
+        yield from _places(target.value)
+    else:
+        yield target
 
 
 def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
