@@ -453,11 +453,13 @@ class Analyser:
         return bool(calls) and all(isinstance(at.module.parents.get(node), ast.Expr) for at, node in calls)
 
     def values(self, summary: Summary) -> dict[ast.AST, Value]:
-        """Every expression's value in a context: it is interpreted once more, and remembered."""
-        found = self._values.get(summary)
+        """Every expression's value in a context; of another part's, for which they are not kept, it is interpreted
+        once more."""
+        found = summary.values if summary.values is not None else self._values.get(summary)
         if found is None:
             from compilelint.engine.run import Run
 
+            found = self._values[summary] = {}
             again = Summary(
                 summary.module,
                 summary.info,
@@ -465,15 +467,11 @@ class Analyser:
                 summary.generic,
                 closure=summary.closure,
                 bound=summary.bound,
+                values=found,
             )
-            self.engine.keep_values.add(summary.info or summary.module)
-            try:
-                run = Run(self.engine, again)
-                run.silent = 1
-                run.execute()
-            finally:
-                self.engine.keep_values.clear()
-            found = self._values[summary] = again.values or {}
+            run = Run(self.engine, again)
+            run.silent = 1
+            run.execute()
         return found
 
 

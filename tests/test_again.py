@@ -327,3 +327,25 @@ def test_what_is_read_of_the_text_follows_it(tmp_path: Path, monkeypatch: pytest
         found = session.check(path, {path: text}, settings).findings
         assert [finding.severity.value for finding in found] == [severity]
         assert found == api.check_source(text.encode(), path, settings).findings
+
+
+PICKED = """
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor, z: torch.Tensor):
+    y, mask = x.clone(), x > 0
+    y[mask] = z[mask] * 2 + y[mask]
+    return y
+"""
+
+
+def test_the_values_of_an_edited_function_are_its_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a fix is offered is asked of the values of the statements around."""
+    monkeypatch.chdir(tmp_path)
+    path, settings, session = tmp_path / "m.py", api.Settings(select=("CL105",)), api.session()
+    for text in (PICKED, PICKED.replace("* 2", "* 3"), PICKED.replace("x > 0", "x > 1"), PICKED):
+        found = session.check(path, {path: text}, settings).findings
+        assert found == api.check_source(text.encode(), path, settings).findings
+        assert [finding.fix is not None for finding in found] == [True] * 3

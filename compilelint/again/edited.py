@@ -191,7 +191,7 @@ class Edited:
         summary = execution.summary
         summary.events, summary.edges, summary.loops, summary.body = new.events, new.edges, new.loops, new.body
         summary.returns, summary.yields, summary.self_writes = new.returns, new.yields, new.self_writes
-        summary.unresolved = new.unresolved
+        summary.unresolved, summary.values = new.unresolved, new.values
         self._rounds[summary] = _rounds(summary)
         self._analyser._values.pop(summary, None)
 

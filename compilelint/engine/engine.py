@@ -101,7 +101,6 @@ class Engine:
         self.bounds: dict[str, int] = {}
         self.depth = 0
         self.deadline = math.inf  # by time.thread_time(): what is being interpreted then is cut short
-        self.keep_values: set[FunctionInfo | Module] = set()
         self.references: dict[FunctionInfo, set[FunctionInfo | None]] = {}  # method → the functions that speak of it
         self.fed_loaders: set[ast.AST] = set()  # DataLoader(…) calls whose batches are copied to a device
         self.compile_roots: list[tuple[Summary, bool]] = []  # and whether with fullgraph=True
@@ -859,6 +858,7 @@ class Engine:
             summary.edges.clear()
             summary.events.clear()
             summary.unresolved.clear()
+            summary.values = None
         for frame in self.enclosing:
             frame.release()
         for scope in self._scopes.values():

@@ -47,7 +47,7 @@ class Run(Expressions):
     def execute(self) -> None:
         """Interpret the whole function; the summary receives what comes of it."""
         summary = self.summary
-        if summary.module in self.engine.keep_values or summary.info in self.engine.keep_values:
+        if not self.silent and self.engine.home(summary.module):
             summary.values = {}
         self.breaks: list[list[Env]] = []
         self.continues: list[list[Env]] = []

@@ -48,7 +48,7 @@ class Summary:
     unresolved: list[tuple[str, list[Value], dict[str, Value]]] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     body: Rounds = field(default_factory=Rounds)  # what happens outside the loops
-    values: dict[ast.AST, Value] | None = None  # every expression's value, kept only when explaining or fixing
+    values: dict[ast.AST, Value] | None = None  # every expression's value; of other parts' functions not kept
     done: bool = False
     closure: object | None = None
     bound: Value | None = None

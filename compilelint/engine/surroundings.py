@@ -6,7 +6,7 @@ Engine and Scope answer; again/replay.py puts others in their place, which note 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Surroundings(Protocol):
     project: Project
     interest: Interest
     tables: Table
-    keep_values: set[FunctionInfo | Module]
+    home: Callable[[Module], bool]
     references: dict[FunctionInfo, set[FunctionInfo | None]]
     fed_loaders: set[ast.AST]
     compile_roots: list[tuple[Summary, bool]]
