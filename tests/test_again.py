@@ -348,4 +348,4 @@ def test_the_values_of_an_edited_function_are_its_new_ones(tmp_path: Path, monke
     for text in (PICKED, PICKED.replace("* 2", "* 3"), PICKED.replace("x > 0", "x > 1"), PICKED):
         found = session.check(path, {path: text}, settings).findings
         assert found == api.check_source(text.encode(), path, settings).findings
-        assert [finding.fix is not None for finding in found] == [True] * 3
+        assert sum(finding.fix is not None for finding in found) == 2
