@@ -272,12 +272,14 @@ class Analyser:
                 site = event.site
                 standing = regions.standing(summary, site) if at is None else regions.standing(at[0], at[1].site)
                 idle = self.is_idle(standing, site, summary)
+            if idle and standing.aside:
+                continue  # whatever is claimed does not matter there
+            if self.engine.overdue(summary):
+                return
+            context = SiteContext(self, summary, event, standing)
             for rule, check in self.dispatch.checks(event):
-                if idle and (standing.aside or not rule.in_setup):
-                    continue  # whatever it claims does not matter there
-                if self.engine.overdue(summary):
-                    return
-                context = SiteContext(self, summary, event, standing)
+                if idle and not rule.in_setup:
+                    continue
                 try:
                     for report in check(event, context):
                         finding = self._finding(rule, report, event, context, summary)

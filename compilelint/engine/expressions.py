@@ -91,8 +91,7 @@ class Expressions(Calls):
             self.emit(Touch(node, self.site, self.statement, value, made_here))
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        path = self.dotted(node)
-        if path is not None and self.env is not None:
+        if node.attr in self.tails and (path := self.dotted(node)) is not None and self.env is not None:
             known: Value | None = self.env.get(path)
             if known is not None:
                 return known
@@ -386,7 +385,7 @@ class Expressions(Calls):
     # -- subscripts ------------------------------------------------------------------------------------------------
 
     def _subscript(self, node: ast.Subscript) -> Value:
-        path = self.dotted(node)
+        path = self.dotted(node) if self.paths else None
         if path is not None and self.env is not None:
             known: Value | None = self.env.get(path)
             if known is not None:

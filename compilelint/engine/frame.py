@@ -39,6 +39,7 @@ class Frame:
         self.statement: ast.stmt = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
         self.globals: set[str] = set()
         self.paths: set[str] = set()  # the dotted names among those ever bound
+        self.tails: set[str] = set()  # what stands in them after the last dot
         self.waited = False  # whether a truth test has read the device since this was last set to False
         self.last_owner: tuple[ast.AST | None, Value] = None, UNKNOWN  # the last attribute read, and whose it is
         self.encloses = False  # whether a function was defined in it
@@ -87,6 +88,7 @@ class Frame:
         if self.env is not None:
             if "." in path or "[" in path:
                 self.paths.add(path)
+                self.tails.add(path[path.rfind(".") + 1 :])
             self.env[path] = value
 
     def note_write(self, attribute: str, value: Value) -> None:

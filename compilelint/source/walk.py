@@ -20,7 +20,10 @@ FIELDS: dict[type, tuple[str, ...]] = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 
-# those of statements that hold others
+FIELDS[ast.Constant] = ()
+# kinds with lists that hold more than nodes
+MIXED = frozenset((ast.Dict, ast.arguments, ast.Global, ast.Nonlocal))
+# the fields of statements that hold others
 _BODIES = {
     kind: held
     for kind, names in FIELDS.items()
@@ -32,10 +35,11 @@ _BODIES = {
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, in the order of the source; without operators and contexts."""
     found: list[ast.AST] = []
-    for name in FIELDS[node.__class__]:
+    kind = node.__class__
+    for name in FIELDS[kind]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [each for each in value if isinstance(each, ast.AST)]
+            found += value if kind not in MIXED else [each for each in value if isinstance(each, ast.AST)]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found

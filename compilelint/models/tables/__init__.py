@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -99,16 +99,7 @@ class Table:
 
     def says(self, target: str) -> Json:
         """All that is known of a name: `returns`, `dtype`, `rank`, `breaks` (bool), `break` (how), `syncs`, `tags`."""
-        found = dict(self.method(target) if target.startswith("Tensor.") else self.function(target))
-        if verdict := self.verdict(target):
-            found["breaks"] = verdict == "breaks"
-        if how := self.breaks(target):
-            found["break"] = how
-        if (syncs := self.syncs(target)) is not None:
-            found["syncs"] = syncs
-        if tags := self.tags(target):
-            found["tags"] = tags
-        return found
+        return _says(self, target)
 
     def breaks(self, target: str) -> Json | None:
         """How a call breaks the graph: {"gb_type": …, "effect": "split" | "skip" | "error"}; None: traces or not known.
@@ -188,3 +179,17 @@ class Table:
 @cache
 def _as_set(table: Table) -> frozenset[str]:
     return frozenset(table.data["traces"])
+
+
+@lru_cache(maxsize=4096)
+def _says(table: Table, target: str) -> Json:
+    found = dict(table.method(target) if target.startswith("Tensor.") else table.function(target))
+    if verdict := table.verdict(target):
+        found["breaks"] = verdict == "breaks"
+    if how := table.breaks(target):
+        found["break"] = how
+    if (syncs := table.syncs(target)) is not None:
+        found["syncs"] = syncs
+    if tags := table.tags(target):
+        found["tags"] = tags
+    return found
