@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 
-from compilelint.source.walk import children, parents, walk
+from compilelint.source.parents import Parents
+from compilelint.source.walk import children, parents, targets, walk
 
 LEFT_OUT = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context, ast.TypeIgnore)
 TEXTS = [
@@ -31,6 +32,52 @@ def test_parents() -> None:
     table = parents(tree)
     assert set(table) == set(walk(tree)) - {tree}
     assert all(child in children(parent) for child, parent in table.items())
+
+
+SPREAD = """
+@f(1)
+class A(B, metaclass=C, d=[1]):
+    @property
+    @g(lambda: 1)
+    def h(self): return 1
+
+    class D: x = 1; y = 2
+a = 1; b = (2,
+ 3); c = lambda: [i for i in b]
+if a:
+    def k(): pass
+"""
+
+
+def test_parents_found_when_asked() -> None:
+    for text in (*TEXTS, SPREAD):
+        tree = ast.parse(text)
+        table = parents(tree)
+        for node in reversed(table):  # each from a fresh start, then all in one
+            assert Parents(tree).get(node) is table[node] or len(table) > 1000
+        found = Parents(tree)
+        assert all(found[node] is parent for node, parent in table.items())
+        assert found.get(tree) is None
+        assert found.get(ast.Name("a")) is None
+
+
+def test_targets() -> None:
+    text = """
+def f(self):
+    self.a, (b, *self.c) = self.d[0] = x.y
+    self.e: int = 1
+    self.f += 1
+    for self.g in z:
+        with q() as (r, self.h[1]): pass
+    try: pass
+    except E:
+        while a:
+            def g(): self.i = 1
+    match a:
+        case 1: self.j = 2
+"""
+    found = sorted(ast.unparse(target) for target in targets(ast.parse(text).body[0]))
+    assert found == sorted("self.a b self.c self.d[0] self.e self.f self.g r self.h[1] self.i self.j".split())
 
 
 def test_several_roots() -> None:
