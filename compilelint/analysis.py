@@ -155,7 +155,7 @@ class Analyser:
             if module.path in self.layout.names and module.path not in self.templates
         }
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
-        self._reached = Reached(self.engine, regions, self._flags, self._home >= ours.keys())
+        self._reached = Reached(self.engine, regions, self._flags, self._home >= self.layout.names.keys())
         found: list[Finding] = []
         summaries = self.engine.summaries()
         imagined = without_callers(summaries)
