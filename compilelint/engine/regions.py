@@ -58,6 +58,7 @@ class Regions:
         named = {f"{engine.project.own_name(module)}:{name}" for module, _, name in parted}
         split_roots = self._compiled_roots(summaries, named, fullgraph=False)
         self._spread("compiled", split_roots + (forwards if modules else []))
+        self._spread("compiled", self._hooks_beside())
         split = set(self.regions)
         self._spread("compiled", self._compiled_roots(summaries, set(), fullgraph=True))
         self.fullgraph = set(self.regions) - split
@@ -175,7 +176,7 @@ class Regions:
     def _compiled_roots(
         self, summaries: list[Summary], names: set[str], *, fullgraph: bool
     ) -> list[tuple[Summary, str]]:
-        """What torch.compile enters, with fullgraph=True or without; settings and hooks go with the latter."""
+        """What torch.compile enters, with fullgraph=True or without; settings go with the latter."""
         entry = "fullgraph" if fullgraph else "split"
 
         def why(plain: str) -> str:
@@ -198,9 +199,12 @@ class Regions:
                 value = self.engine.decorated(Function(info), info, self.engine.scope(info.module))
                 if isinstance(value, Compiled) and value.fullgraph is fullgraph:
                     roots.append((summary, why("is decorated with torch.compile")))
-        if not fullgraph and any(s.info is not None for s, _ in roots):
-            roots += [(hook, "is a hook of a compiled module") for _, hook in self.engine.hooks]
         return roots
+
+    def _hooks_beside(self) -> list[tuple[Summary, str]]:
+        """The hooks in files of which something is compiled."""
+        files = {summary.module for summary in self.regions if summary.info is not None}
+        return [(hook, "is a hook of a compiled module") for _, hook in self.engine.hooks if hook.module in files]
 
     def _forward_roots(self, summaries: list[Summary]) -> list[tuple[Summary, str]]:
         roots = [

@@ -75,7 +75,8 @@ def attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value
     if instance.external == BATCH:
         if name in ("shape", "dtype", "device", "ndim"):
             return tensors.attribute(run, _batch_tensor(instance), name, node)
-        return Method(name, instance)
+        is_method = name in NOT_TELLING or run.engine.tables.method_returns(name) is not None
+        return Method(name, instance) if is_method else instance  # what it holds is where it is
     if instance.external == OUTPUT:
         return _output_attribute(run, instance, name, node)
     if instance.external == "torch.device":
