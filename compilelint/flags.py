@@ -91,7 +91,7 @@ class Flags:
             return self._behind[info]
         self._behind[info] = None
         found: Condition | None = None
-        calls = [(by, node) for by, node in self._in_use(info) if by.info is not info]
+        calls = [(by, node) for by, node in self.in_use(info) if by.info is not info]
         if info.name != "forward" and not (info.name.startswith("__") and info.name.endswith("__")):
             for by, node in calls:
                 found = self.before(node, by.module, by.info)
@@ -100,7 +100,7 @@ class Flags:
         self._behind[info] = found
         return found
 
-    def _in_use(self, info: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
+    def in_use(self, info: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
         """The calls of a function that others than tests make, each once."""
         found = self._called.get(info)
         if found is None:
@@ -195,7 +195,7 @@ class Flags:
             if held is None or any(other == name and value != held for other, value in self._passed_loosely()):
                 return {None}
             found.add(held)
-        for by, call in self._in_use(info):
+        for by, call in self.in_use(info):
             passed = _argument(call, info, name)
             if passed is None or (by.info is not None and self._is_foreign(passed, name, by.info)):
                 continue
@@ -280,7 +280,7 @@ class Flags:
 
     def _switches(self, info: FunctionInfo) -> bool:
         """Whether a method is for a user to call, and nothing else does."""
-        return SWITCHES.fullmatch(info.name) is not None and not self._in_use(info)
+        return SWITCHES.fullmatch(info.name) is not None and not self.in_use(info)
 
     def _left(self, name: str, held: Held, *, from_outside: bool = False) -> Held:
         """What stays so, unless another value is written anywhere: `x.name = True`, `f(name=True)`."""

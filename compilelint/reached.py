@@ -21,6 +21,7 @@ TOKEN = re.compile(
     re.MULTILINE,
 )
 TENSOR = "torch.Tensor"
+OF_CONTAINERS = frozenset(name for kind in (dict, list, set, str) for name in dir(kind))
 GRADIENTS = frozenset(("grad",))
 
 
@@ -50,6 +51,8 @@ class Reached:
         self.complete = complete
         self._known: dict[FunctionInfo, bool] = {}
         self._uses: dict[str, list[Use]] | None = None
+        self._used_at: dict[FunctionInfo, list[Use]] = {}
+        self._passing: dict[str, set[FunctionInfo | None]] = {}
         self._shared: dict[Module, bool] = {}
         self._hot: set[FunctionInfo | None] = set()
         self._steps: dict[FunctionInfo | None, list[tuple[int, int]]] = {}  # the lines of loops
@@ -62,6 +65,8 @@ class Reached:
                 modules[summary.module] = None
             if RANK[self.regions.of(summary).kind] >= RANK["step"]:
                 self._hot.add(summary.info)
+            for name, _, _ in summary.unresolved:
+                self._passing.setdefault(name, set()).add(summary.info)
             for loop in self.regions.steps(summary):
                 span = getattr(loop.node, "lineno", 1), getattr(loop.node, "end_lineno", 1)
                 self._steps.setdefault(summary.info, []).append(span)
@@ -76,23 +81,22 @@ class Reached:
         if self._uses is None:
             self._uses = self._read()
         if info not in self._known:
-            seen, seldom = {info}, False
-            waiting = [info]
-            while waiting:
-                each = waiting.pop()
-                if self._known.get(each) or self._is_hot(each):
-                    self._known[info] = True
-                    return True
-                users = {use.by for use in self._used(each) if use.by is not None}
-                rare = {user for user in users if self._is_seldom(user)}
-                seldom |= bool(rare) or not users
-                waiting += users - rare - seen
-                seen |= users - rare
-            if seldom:
-                self._known |= dict.fromkeys(seen, False)
-            else:  # they call one another
-                self._known[info] = self._takes_batch(info)
+            self._known[info] = self._leads_here(info)
         return self._known[info]
+
+    def _leads_here(self, info: FunctionInfo) -> bool:
+        seen, seldom = {info}, False
+        waiting = [info]
+        while waiting:
+            each = waiting.pop()
+            if self._is_hot(each):
+                return True
+            users = {use.by for use in self._used(each) if use.by is not None}
+            rare = {user for user in users if self._is_seldom(user)}
+            seldom |= bool(rare) or not users
+            waiting += users - rare - seen
+            seen |= users - rare
+        return not seldom and self._takes_batch(info)  # or they call one another
 
     def _is_seldom(self, info: FunctionInfo) -> bool:
         """Whether what a function calls is not hot by that."""
@@ -133,10 +137,10 @@ class Reached:
 
     def _used(self, info: FunctionInfo) -> list[Use]:
         """Where others than a function itself name it; what Python calls itself is named nowhere."""
-        if info.name.startswith("__"):
-            return []
-        assert self._uses is not None
-        return [use for use in self._uses.get(info.name, ()) if use.by is not info and self._may_mean(use, info)]
+        if info not in self._used_at:
+            named = () if info.name.startswith("__") or self._uses is None else self._uses.get(info.name, ())
+            self._used_at[info] = [use for use in named if use.by is not info and self._may_mean(use, info)]
+        return self._used_at[info]
 
     def _may_mean(self, use: Use, info: FunctionInfo) -> bool:
         """Whether a name may be that of a function, and not of another or of an attribute."""
@@ -146,11 +150,15 @@ class Reached:
             return False
         mine = use.by.cls if use.by is not None and use.of == "self" else None
         if mine is None:
-            return True
+            return info.name not in OF_CONTAINERS or use.by in self._callers(info)
         meant = self.engine.method(mine, info.name)
         if meant is not None and meant.cls is not None:
             return meant is info or meant.cls in self.engine.mro(info.cls)
         return not any(isinstance(base, ClassInfo) and info.name in base.stores for base in self.engine.mro(mine))
+
+    def _callers(self, info: FunctionInfo) -> set[FunctionInfo | None]:
+        """Who is certainly seen to call a method, or to call one of its name with tensors."""
+        return {by.info for by, _ in self.flags.in_use(info)} | self._passing.get(info.name, set())
 
 
 def _says_nothing(use: Use, info: FunctionInfo) -> bool:

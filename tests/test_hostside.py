@@ -133,3 +133,19 @@ def test_a_tokenizers_tensors_are_on_the_host(call: str, told: bool) -> None:
         f"def ends(tokenizer, texts, model: nn.Module):\n    ids = {call}\n    return bool(ids['ids'].detach().all())\n"
     )
     assert bool(lines(text, "CL201", "CL101")) is told
+
+
+def test_what_a_batch_holds_is_where_the_batch_is() -> None:
+    text = """
+        from torch.utils.data import DataLoader
+
+        def count(loader: DataLoader):
+            for batch in loader:
+                _, edges = batch.edges
+                yield torch.unique(edges).numel()
+
+        def train(loader: DataLoader, net):
+            for batch in loader:
+                net(torch.unique(batch.edges.cuda())).backward()
+        """
+    assert lines(text, "CL203") == [13]

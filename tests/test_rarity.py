@@ -477,3 +477,30 @@ def test_a_break_where_a_part_is_made_the_first_time() -> None:
         """
     assert severities(text.format(test="self.head is None"), "CL103") == ["note", "error"]
     assert severities(text.format(test="x.ndim > 1"), "CL103") == ["warning", "error"]
+
+
+@pytest.mark.parametrize(("kind", "severity"), [("Table", "warning"), ("dict", "note")])
+def test_methods_that_containers_have_too(kind: str, severity: str) -> None:
+    """`names.update(…)` is the table's where it is one."""
+    assert severities(
+        f"""
+        class Table(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(3))
+
+            def update(self, force: bool = False):
+                return self.weight.sum().item()
+
+        class Net(nn.Module):
+            def forward(self, x: torch.Tensor):
+                made = {kind}()
+                made.update()
+                return x
+
+            def renew(self):
+                return Table().update()
+        """,
+        "CL201",
+        "CL103",
+    ) == [severity]

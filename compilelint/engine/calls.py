@@ -132,11 +132,15 @@ class Calls(Frame):
             elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
                 tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
                 callee = Method(func.attr, tensor)
-        if isinstance(callee, External) and arguments.args and isinstance(arguments.args[0], Unknown):
+        target = callee.name if isinstance(callee, External) else ""
+        given = arguments.args[0] if target and arguments.args else None
+        if isinstance(given, Unknown):
             first = node.args[0]
-            alone = callee.name == "torch.where" and len(arguments.args) + len(arguments.kwargs) == 1
-            if not isinstance(first, ast.Starred) and (alone or takes_tensor(callee.name)):
+            alone = target == "torch.where" and len(arguments.args) + len(arguments.kwargs) == 1
+            if not isinstance(first, ast.Starred) and (alone or takes_tensor(target)):
                 arguments.args[0] = self.proved(first, node, "is an operation of tensors alone")
+        elif isinstance(given, Instance) and given.external == BATCH and takes_tensor(target):
+            arguments.args[0] = objects.batch_tensor(given)
         if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):

@@ -74,7 +74,7 @@ def attribute(run: Calls, instance: Instance, name: str, node: ast.AST) -> Value
         return known
     if instance.external == BATCH:
         if name in ("shape", "dtype", "device", "ndim"):
-            return tensors.attribute(run, _batch_tensor(instance), name, node)
+            return tensors.attribute(run, batch_tensor(instance), name, node)
         is_method = name in NOT_TELLING or run.engine.tables.method_returns(name) is not None
         return Method(name, instance) if is_method else instance  # what it holds is where it is
     if instance.external == OUTPUT:
@@ -113,7 +113,8 @@ def _output_attribute(run: Calls, instance: Instance, name: str, node: ast.AST) 
     return instance if name not in NOT_TELLING else UNKNOWN
 
 
-def _batch_tensor(instance: Instance) -> Tensor:
+def batch_tensor(instance: Instance) -> Tensor:
+    """What a loader yields, once it is known to be a tensor."""
     pinned = instance.attrs.get("pin_memory")
     unpinned = isinstance(pinned, Const) and not pinned.value
     return Tensor(Device.CPU, pinned=not unpinned, origin=instance.origin)
@@ -177,7 +178,7 @@ def method(run: Calls, instance: Instance, name: str, arguments: Arguments, node
             "numpy",
             "tolist",
         ):
-            return tensors.call(run, _batch_tensor(instance), name, arguments, node)
+            return tensors.call(run, batch_tensor(instance), name, arguments, node)
         return instance if name in ("get", "pop") else UNKNOWN
     if name == "_replace":  # of a named tuple
         return replace(instance, attrs={**instance.attrs, **arguments.kwargs})
