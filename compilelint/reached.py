@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compilelint.engine.aside import is_property, is_test
@@ -14,12 +14,11 @@ from compilelint.engine.values import BATCH, Instance, Tensor, walk
 from compilelint.flags import Flags
 from compilelint.source.module import ClassInfo, FunctionInfo, Module
 
-# strings and comments, which use no name; a name, but where it is defined or imported
-TOKEN = re.compile(
-    r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|#.*'
-    r"|^[ \t]*(?:import|from)\b.*|\b(?:def|class)[ ]+\w+|(?:(\w*)(\.))?([A-Za-z_]\w*)([ ]*\()?",
-    re.MULTILINE,
-)
+# what stands before a name in its line: of an import, of a definition, or `owner.`
+IMPORTED = re.compile(rb"[ \t]*(?:import|from)\b")
+DEFINED = re.compile(rb"\b(?:def|class)[ ]+$")
+OWNER = re.compile(rb"(\.?)(\w*)\.$")
+CALLED = re.compile(rb"[ ]*\(")
 TENSOR = "torch.Tensor"
 OF_CONTAINERS = frozenset(name for kind in (dict, list, set, str) for name in dir(kind))
 GRADIENTS = frozenset(("grad",))
@@ -50,19 +49,20 @@ class Reached:
         self.flags = flags
         self.complete = complete
         self._known: dict[FunctionInfo, bool] = {}
-        self._uses: dict[str, list[Use]] | None = None
+        self._modules: dict[Module, list[int]] = {}  # and the lines of their functions
+        self._uses: dict[str, list[Use]] = {}
         self._used_at: dict[FunctionInfo, list[Use]] = {}
         self._passing: dict[str, set[FunctionInfo | None]] = {}
         self._shared: dict[Module, bool] = {}
         self._hot: set[FunctionInfo | None] = set()
         self._steps: dict[FunctionInfo | None, list[tuple[int, int]]] = {}  # the lines of loops
 
-    def _read(self) -> dict[str, list[Use]]:
-        """What is hot for certain, and by name where functions are used."""
-        modules: dict[Module, None] = {}
+    def _read(self) -> None:
+        """What is hot for certain, and where uses are to be looked for."""
         for summary in self.engine.summaries():
-            if not is_test(summary.module):
-                modules[summary.module] = None
+            module = summary.module
+            if module not in self._modules and not is_test(module):
+                self._modules[module] = [info.node.lineno for info in module.functions]  # in the order of the source
             if RANK[self.regions.of(summary).kind] >= RANK["step"]:
                 self._hot.add(summary.info)
             for name, _, _ in summary.unresolved:
@@ -70,16 +70,11 @@ class Reached:
             for loop in self.regions.steps(summary):
                 span = getattr(loop.node, "lineno", 1), getattr(loop.node, "end_lineno", 1)
                 self._steps.setdefault(summary.info, []).append(span)
-        names = {info.name for module in modules for info in module.functions}
-        uses: dict[str, list[Use]] = {}
-        for module in modules:
-            _note_uses(module, names, uses)
-        return uses
 
     def __contains__(self, info: FunctionInfo) -> bool:
         """Whether the function, or one that leads to it, runs at each step, or is for a user to call with a batch."""
-        if self._uses is None:
-            self._uses = self._read()
+        if not self._modules:
+            self._read()
         if info not in self._known:
             self._known[info] = self._leads_here(info)
         return self._known[info]
@@ -138,9 +133,17 @@ class Reached:
     def _used(self, info: FunctionInfo) -> list[Use]:
         """Where others than a function itself name it; what Python calls itself is named nowhere."""
         if info not in self._used_at:
-            named = () if info.name.startswith("__") or self._uses is None else self._uses.get(info.name, ())
+            named = () if info.name.startswith("__") else self._named(info.name)
             self._used_at[info] = [use for use in named if use.by is not info and self._may_mean(use, info)]
         return self._used_at[info]
+
+    def _named(self, name: str) -> list[Use]:
+        """Where functions of a name are named."""
+        uses = self._uses.get(name)
+        if uses is None:
+            found = (use for module, starts in self._modules.items() for use in _uses(name, module, starts))
+            uses = self._uses[name] = list(found)
+        return uses
 
     def _may_mean(self, use: Use, info: FunctionInfo) -> bool:
         """Whether a name may be that of a function, and not of another or of an attribute."""
@@ -174,17 +177,20 @@ def _is_batch(value: object) -> bool:
     )
 
 
-def _note_uses(module: Module, names: Collection[str], uses: dict[str, list[Use]]) -> None:
-    """Notes where a module's text names one of the functions."""
-    line = end = 0
-    starts = [info.node.lineno for info in module.functions]  # in the order of the source
-    for match in TOKEN.finditer(module.text):
-        name = match[3]
-        if name is not None and name in names:
-            line += module.text.count("\n", end, match.start(3))
-            end = match.start(3)
-            by, of = _around(line + 1, module, starts), match[1] if match[2] else None
-            uses.setdefault(name, []).append(Use(module, by, line + 1, of, match[4] is not None))
+def _uses(name: str, module: Module, starts: list[int]) -> Iterator[Use]:
+    """Where a module's text names a function, but where it is defined or imported."""
+    text, line, last = module.encoded, 1, 0
+    for place in module.places(name):
+        line += text.count(b"\n", last, place)
+        last = place
+        before = text[text.rfind(b"\n", 0, place) + 1 : place]
+        if IMPORTED.match(before) or DEFINED.search(before):
+            continue
+        owner, after = OWNER.search(before), place + len(name)
+        if owner is None and text[after : after + 1] == b".":
+            continue  # what is taken from it
+        of = None if owner is None else "" if owner[1] else owner[2].decode()
+        yield Use(module, _around(line, module, starts), line, of, CALLED.match(text, after) is not None)
 
 
 def _around(line: int, module: Module, starts: list[int]) -> FunctionInfo | None:

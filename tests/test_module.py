@@ -31,3 +31,13 @@ def test_which_functions_mention_a_word(end: str) -> None:
     if end == "\n":
         assert found == ["two"]  # whole words; elsewhere one too many costs a walk
     assert not any(module.mentions(frozenset(("absent",)), info.node) for info in module.functions)
+
+
+def test_places_of_a_word() -> None:
+    text = 'é = "fit"\nfit(1)  # fit\nx.fit = """\nfit\'"""; y_fit = refit = fité\n\'\\\'fit\'; f = fit\n'
+    module = Module(Path("m.py"), "m", text, ast.parse(text))
+    found = [module.encoded[:place].decode().count("\n") + 1 for place in module.places("fit")]
+    assert found == [2, 3, 5]
+    assert list(module.places("missing")) == []
+    assert b"fit" in module.words
+    assert b"y_fit" in module.words

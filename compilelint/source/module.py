@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +14,15 @@ from typing import NamedTuple
 from compilelint.source import walk
 from compilelint.source.parents import Parents
 
+# bytes that part words, as spaces; what is beyond ASCII is part of one
+_APART = bytes(each if chr(each).isalnum() or each == 95 or each > 127 else 32 for each in range(256))
+_QUOTED = re.compile(
+    rb'"""[\s\S]*?"""'
+    rb"|'''[\s\S]*?'''"
+    rb'|"(?:[^"\\\n]|\\.)*"'
+    rb"|'(?:[^'\\\n]|\\.)*'"
+    rb"|#.*"
+)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
 
@@ -152,7 +161,7 @@ class Module:
         self.text, self.of_tests = text, None
         self._mentioned.clear()
         self._said.clear()
-        for name in ("encoded", "has_nonlocal", "has_walrus", "lines", "parents", "settings", "shared"):
+        for name in "encoded words quoted has_nonlocal has_walrus lines parents settings shared".split():
             vars(self).pop(name, None)
 
     def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
@@ -224,8 +233,30 @@ class Module:
             known = self._said[phrases] = any(phrase.encode() in self.encoded for phrase in phrases)
         return known
 
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """The names and other words of the text, whatever they stand in."""
+        return frozenset(self.encoded.translate(_APART).split())
+
+    @cached_property
+    def quoted(self) -> tuple[list[int], list[int]]:
+        """Where in the encoded text strings and comments start, and where they end."""
+        spans = [match.span() for match in _QUOTED.finditer(self.encoded)]
+        return [start for start, _ in spans], [end for _, end in spans]
+
+    def places(self, word: str) -> Iterator[int]:
+        """Where in the encoded text a word stands, but in strings and comments."""
+        encoded = word.encode()
+        if encoded not in self.words:
+            return
+        for place in _places(encoded, self.encoded):
+            starts, ends = self.quoted
+            before = bisect_right(starts, place) - 1
+            if before < 0 or ends[before] <= place:
+                yield place
+
     def _lines_with(self, words: frozenset[str]) -> list[int]:
-        present = [encoded for word in words if (encoded := word.encode()) in self.encoded]
+        present = [encoded for word in words if (encoded := word.encode()) in self.words]
         if not present:
             return []
         if "\r" in self.text:
