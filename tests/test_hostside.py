@@ -149,3 +149,16 @@ def test_what_a_batch_holds_is_where_the_batch_is() -> None:
                 net(torch.unique(batch.edges.cuda())).backward()
         """
     assert lines(text, "CL203") == [13]
+    own = """
+        from torch.utils.data import DataLoader
+
+        class Loader(DataLoader):
+            {iterates}
+
+        def count(loader: Loader):
+            for batch in loader:
+                yield torch.unique(batch.edges).numel()
+        """
+    assert not lines(own.format(iterates="def size(self):\n                return 3"), "CL203")
+    moved = "def __iter__(self):\n                for x in super().__iter__():\n                    yield x.cuda()"
+    assert lines(own.format(iterates=moved), "CL203") == [13]

@@ -625,6 +625,8 @@ class Calls(Frame):
                     if iterator is not None:
                         result = self.call_function(Function(iterator, bound=value), Arguments.none(), node)
                         return result.any_item() if isinstance(result, Seq) else UNKNOWN
+                if value.isa("torch.utils.data.DataLoader"):
+                    return Instance(None, BATCH, origin=self.origin(node, "is loaded", value))
                 return UNKNOWN
             case Const(value=str()) | Scalar(type="str"):
                 return Scalar("str", Flow.STATIC)
