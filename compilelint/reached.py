@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compilelint.engine.aside import is_property, is_test
+from compilelint.engine.aside import is_property, is_test, logs
 from compilelint.engine.engine import Engine
 from compilelint.engine.regions import RANK, Regions
 from compilelint.engine.values import BATCH, Instance, Tensor, walk
@@ -53,6 +53,7 @@ class Reached:
         self._uses: dict[str, list[Use]] = {}
         self._used_at: dict[FunctionInfo, list[Use]] = {}
         self._passing: dict[str, set[FunctionInfo | None]] = {}
+        self._builders: set[FunctionInfo | None] = set()  # what calls them, or they call, sets up
         self._shared: dict[Module, bool] = {}
         self._hot: set[FunctionInfo | None] = set()
         self._steps: dict[FunctionInfo | None, list[tuple[int, int]]] = {}  # the lines of loops
@@ -65,6 +66,8 @@ class Reached:
                 self._modules[module] = [info.node.lineno for info in module.functions]  # in the order of the source
             if RANK[self.regions.of(summary).kind] >= RANK["step"]:
                 self._hot.add(summary.info)
+            if any(self._is_making_of_module(edge.callee.info) for edge in summary.edges):
+                self._builders.add(summary.info)
             for name, _, _ in summary.unresolved:
                 self._passing.setdefault(name, set()).add(summary.info)
             for loop in self.regions.steps(summary):
@@ -86,7 +89,7 @@ class Reached:
             each = waiting.pop()
             if self._is_hot(each):
                 return True
-            users = {use.by for use in self._used(each) if use.by is not None}
+            users = {use.by for use in self._used(each) if use.by is not None and not logs(each)}
             rare = {user for user in users if self._is_seldom(user)}
             seldom |= bool(rare) or not users
             waiting += users - rare - seen
@@ -95,7 +98,14 @@ class Reached:
 
     def _is_seldom(self, info: FunctionInfo) -> bool:
         """Whether what a function calls is not hot by that."""
+        if info in self._builders and info not in self._hot:
+            return True
         return self.regions.seldom(info) or self.flags.before_calls(info) is not None
+
+    def _is_making_of_module(self, info: FunctionInfo | None) -> bool:
+        if info is None or info.cls is None or info.name != "__init__":
+            return False
+        return "torch.nn.Module" in self.engine.bases(info.cls)
 
     def _is_hot(self, info: FunctionInfo) -> bool:
         if info in self._hot:
@@ -103,6 +113,8 @@ class Reached:
         uses = self._used(info)
         if any(a <= use.line <= b for use in uses for a, b in self._steps.get(use.by, ())):
             return True
+        if logs(info) or info in self._builders:
+            return False
         if not uses and self.complete and info.cls is None and self._is_shared(info.module):
             return False  # others need what stands beside it, and not this
         return all(_says_nothing(use, info) for use in uses) and self._takes_batch(info)

@@ -402,6 +402,13 @@ SCORE = """
         ),
         ("class Rows(Dataset):\n    def __getitem__(self, n):\n        return score(self.rows[n])", "note"),
         ("def export_model(x: torch.Tensor):\n    return score(x)", "note"),
+        (
+            "class Net(nn.Module):\n    def __init__(self): ...\ndef f(x: torch.Tensor):\n    return score(x), Net()",
+            "note",
+        ),
+        ("def tell(writer, x: torch.Tensor):\n    writer.add_scalar('x', score(x))", "note"),
+        ("def fit_rows(rows: list[str]):\n    for row in load(rows):\n        score(row)", "warning"),
+        ("def show_rows(rows: list[str]):\n    for row in load(rows):\n        score(row)", "note"),
         # it is not called there
         ("def merge(net: nn.Module):\n    '''calls score(x)'''", "warning"),
         ("def merge(net: nn.Module):\n    return net.score(1)", "warning"),

@@ -33,12 +33,13 @@ ONCE = re.compile(
 # files, folders and classes that do nothing else
 APART = re.compile(
     r"_*(\w+_)?(export(er)?|onnx|serialization|checkpoint(s|ing|_utils)?|early_stop(ping)?|debug|benchmark(s|ing)?"
-    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|plot(s|ting)?|demos?|loggers?|tuner|testing|cli"
+    r"|profil(er|ing)|visuali[sz](e|ers?|ation)|colou?r_?maps?|plot(s|ting)?|demos?|loggers?|tuner|testing|cli"
     r"|flops?(_count(er|ing)?|_utils)?|complexity|analy[sz]ers?|diagnostics?)"
 )
 OWNER = re.compile(r"_*EarlyStop\w*|\w*(Exporter|Logger|Visualizer|Checkpoint|Calibrator|Analy[sz]er|Profiler|Monitor)")
 # calls that read or write files, or make tables or pictures of what they get
 FILES = frozenset("open savez imwrite imsave save_image fromarray to_csv to_json to_parquet DataFrame dump".split())
+SCALARS = frozenset("add_scalar add_scalars add_histogram".split())
 DATA = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler")
 COLLATE = re.compile(r"(\w*_)?collate(_fn|_batch|_function)?")
 MAKES = frozenset("__init__ __post_init__".split())
@@ -129,6 +130,11 @@ def _uses_files(info: FunctionInfo) -> bool:
 def is_cached(info: FunctionInfo) -> bool:
     """Whether a function is wrapped by functools.lru_cache or cache."""
     return _wrapped_by(info, "lru_cache", "cache")
+
+
+def logs(info: FunctionInfo) -> bool:
+    """Whether a function writes what it is given to a log for TensorBoard."""
+    return info.module.mentions(SCALARS, info.node)
 
 
 def is_property(info: FunctionInfo) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,19 @@ from compilelint.engine.engine import Engine
 from compilelint.engine.events import RARE, Loop, Site
 from compilelint.engine.rarity import Rarity
 from compilelint.engine.summary import Summary
-from compilelint.engine.values import BATCH, Compiled, External, Function, Instance, Map, Seq, Tensor, walk
+from compilelint.engine.values import (
+    BATCH,
+    Compiled,
+    Const,
+    External,
+    Function,
+    Instance,
+    Map,
+    Scalar,
+    Seq,
+    Tensor,
+    walk,
+)
 from compilelint.finding import Region, RegionKind
 from compilelint.models.names import is_optimizer
 from compilelint.source.module import FunctionInfo
@@ -22,6 +35,8 @@ from compilelint.source.walk import walk as walk_tree
 RANK: dict[RegionKind, int] = {"cold": 0, "library": 1, "step": 2, "forward": 3, "compiled": 4}
 # classes whose objects are made once, whatever they are made of
 LASTING = ("torch.nn.Module", "torch.optim.Optimizer", "torch.autograd.Function")
+# functions whose loops over what nobody knows are steps
+WORKS = re.compile(r"_*(train|fit|eval|valid|test|infer|predict|generat|rollout)\w*|\w*_epoch")
 STEPS = frozenset("training_step validation_step test_step predict_step".split())
 
 
@@ -91,7 +106,14 @@ class Regions:
 
     def steps(self, summary: Summary) -> list[Loop]:
         """The loops of a context whose rounds are steps, as far as is known."""
-        return [loop for loop in summary.loops if loop.is_step or self._rarity.may_step(summary.info, loop)]
+        works = summary.info is not None and WORKS.fullmatch(summary.info.name) is not None
+        return [
+            loop
+            for loop in summary.loops
+            if loop.is_step
+            or self._rarity.may_step(summary.info, loop)
+            or (works and loop.kind != "comprehension" and not isinstance(loop.iterated, Seq | Map | Scalar | Const))
+        ]
 
     def seldom(self, info: FunctionInfo) -> bool:
         """Whether what a function calls is not hot by that: it runs seldom, draws, or makes batches on the host."""
