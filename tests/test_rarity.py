@@ -408,6 +408,7 @@ SCORE = """
         ),
         ("def tell(writer, x: torch.Tensor):\n    writer.add_scalar('x', score(x))", "note"),
         ("def fit_rows(rows: list[str]):\n    for row in load(rows):\n        score(row)", "warning"),
+        ("def train_rows(rows: list[str]):\n    while rows:\n        score(load(rows))", "note"),  # of epochs
         ("def show_rows(rows: list[str]):\n    for row in load(rows):\n        score(row)", "note"),
         # it is not called there
         ("def merge(net: nn.Module):\n    '''calls score(x)'''", "warning"),

@@ -112,7 +112,7 @@ class Regions:
             for loop in summary.loops
             if loop.is_step
             or self._rarity.may_step(summary.info, loop)
-            or (works and loop.kind != "comprehension" and not isinstance(loop.iterated, Seq | Map | Scalar | Const))
+            or (works and loop.kind == "for" and not isinstance(loop.iterated, Seq | Map | Scalar | Const))
         ]
 
     def seldom(self, info: FunctionInfo) -> bool:
