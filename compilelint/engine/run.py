@@ -605,6 +605,8 @@ class Run(Expressions):
         self.bind(node.name, Class(info))
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        if self.summary.info is None and self.scope.is_sole(node):
+            return  # each is looked up when it is asked for
         names = []
         for name, value in self.scope.imports(node):
             names.append(name)

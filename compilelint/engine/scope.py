@@ -10,7 +10,7 @@ from mypy_extensions import mypyc_attr
 
 from compilelint.engine.values import UNKNOWN, Class, External, Function, Namespace, Seq, Value, join
 from compilelint.models.names import canonical
-from compilelint.source.module import Module
+from compilelint.source.module import Module, bound_names
 
 if TYPE_CHECKING:
     from compilelint.engine.engine import Engine
@@ -142,7 +142,7 @@ class Scope:
     def _bind(self, statement: ast.AST, name: str) -> Value:
         match statement:
             case ast.Import() | ast.ImportFrom():
-                return dict(self.imports(statement)).get(name, UNKNOWN)
+                return dict(self.imports(statement, name)).get(name, UNKNOWN)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 info = self.module.function_of.get(statement)
                 return self.engine.decorated(Function(info), info, self) if info is not None else UNKNOWN
@@ -161,18 +161,25 @@ class Scope:
                         return _unpacked(target, name, self.engine.evaluate(value, self.module))
         return UNKNOWN
 
-    def imports(self, statement: ast.Import | ast.ImportFrom) -> list[tuple[str, Value]]:
-        """The names an import statement binds, with their values."""
+    def is_sole(self, statement: ast.Import | ast.ImportFrom) -> bool:
+        """Whether nothing else at the top of the module, or by `global`, binds the names that a statement does."""
+        bindings, shared = self.module.bindings, self.module.shared
+        return all(len(bindings.get(name, ())) == 1 and name not in shared for name in bound_names(statement))
+
+    def imports(self, statement: ast.Import | ast.ImportFrom, only: str = "") -> list[tuple[str, Value]]:
+        """The names an import statement binds, or `only` one of them, with their values."""
         bound: list[tuple[str, Value]] = []
         if isinstance(statement, ast.Import):
             for alias in statement.names:
                 full = alias.name if alias.asname else alias.name.partition(".")[0]
+                if only and only != (alias.asname or full):
+                    continue
                 bound.append((alias.asname or full, self.engine.namespace(full)))
             return bound
         source = self.source_name(statement)
         module = self.engine.project.find(source) if source else None
         for alias in statement.names:
-            if alias.name == "*":
+            if alias.name == "*" or (only and only != (alias.asname or alias.name)):
                 continue
             if module is not None:
                 value = self.engine.member(Namespace(source), alias.name)
