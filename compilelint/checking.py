@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from compilelint.outcome import Outcome
 from compilelint.source.files import Exclusions, Selection, excluded_anywhere, select
 from compilelint.source.installed import followed
 from compilelint.source.layout import Layout, module_name
+from compilelint.source.lines import lines_of
 from compilelint.source.project import Project, SourceError, decode, read_text
 from compilelint.vendor import is_copy
 
@@ -224,7 +224,7 @@ def source_lines(path: str, texts: Mapping[str, str] | None = None) -> tuple[str
         text = texts[path] if texts and path in texts else read_text(Path(path))
     except SourceError:
         return ()
-    return tuple(re.split(r"\r\n|\r|\n", text))
+    return tuple(lines_of(text))
 
 
 def _chosen(findings: Iterable[Finding], files: Sequence[Path]) -> list[Finding]:

@@ -30,6 +30,7 @@ from compilelint.source.project import SourceError, decode, noted_bytes, parse
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
 
     from compilelint.analysis import Analysis, InternalError
     from compilelint.config import Settings
@@ -80,7 +81,7 @@ def run(
 
         cache = Cache.open(settings.cache, settings, job.layout, job.installed)
     if cache is not None:
-        found = cache.get(parts)
+        found = cache.get(parts, _ready if _jobs(job, parts) > 1 else lambda: None)
     missing = [part for part in parts if part not in found]
     made: dict[Part, Outcome] = {}
     try:
@@ -209,7 +210,7 @@ def _failure(part: Part, error: BaseException, what: str = "") -> InternalError:
 
 def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]:
     """Each part with what became of it, as they are done."""
-    jobs = min(job.settings.jobs or available_cores(), len(parts))
+    jobs = _jobs(job, parts)
     if jobs > 1:
         yield from _several(parts, job, jobs)
         return
@@ -218,6 +219,10 @@ def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]
             yield part, _guarded(part, job)
         if not job.lent:
             job.parsed.release()
+
+
+def _jobs(job: Job, parts: Sequence[Part]) -> int:
+    return min(job.settings.jobs or available_cores(), len(parts))
 
 
 def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
@@ -258,14 +263,30 @@ def _alone(part: Part, job: Job) -> Outcome:
 
 
 def _pool(jobs: int, job: Job | None) -> ProcessPoolExecutor:
-    import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
+
+    here = Path.cwd()
+    with isolation.away():
+        return ProcessPoolExecutor(jobs, mp_context=_context(), initializer=_begin, initargs=(job, here))
+
+
+def _context() -> BaseContext:
+    """How worker processes start: from one that has imported what they need, where the system has such."""
+    import multiprocessing
 
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    here = Path.cwd()
-    with isolation.away():
-        return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(job, here))
+    context.set_forkserver_preload(["compilelint.analysis"])
+    return context
+
+
+def _ready() -> None:
+    """Starts that process ahead of the work, so that it imports meanwhile."""
+    if _context().get_start_method() == "forkserver":
+        from multiprocessing import forkserver
+
+        with isolation.away():
+            forkserver.ensure_running()
 
 
 def _submit(pool: ProcessPoolExecutor, part: Part) -> Future[Outcome]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from multiprocessing import get_all_start_methods
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,24 @@ if __name__ == "__main__":
         pool.submit(time.sleep, 600)
         time.sleep(600)
 """
+
+
+IMPORTED = """
+from compilelint import runner
+
+if __name__ == "__main__":
+    runner._ready()
+    with runner._pool(1, None) as pool:
+        print(pool.submit(eval, "'compilelint.analysis' in __import__('sys').modules").result())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("forkserver" not in get_all_start_methods(), reason="nothing to fork from")
+def test_workers_need_not_import_what_they_work_with(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(IMPORTED, encoding="utf-8")
+    done = subprocess.run([sys.executable, "parent.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 @pytest.mark.slow

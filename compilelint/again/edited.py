@@ -8,7 +8,6 @@ What is noticed: what the function gives, sets, asks for, and what others read o
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,13 +29,13 @@ from compilelint.source import module as modules
 from compilelint.source import walk
 from compilelint.source.installed import followed
 from compilelint.source.layout import Layout
+from compilelint.source.lines import lines_of
 from compilelint.source.module import Def, FunctionInfo, Module
 from compilelint.source.parsed import Parsed
 
 if TYPE_CHECKING:
     from compilelint.config import Settings
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 # words that are looked for in the text of a whole file, when it is interpreted
 _WORDS = ("torch", "numpy", "torch.library", "from torch import library", "yield", "global ", "nonlocal ", ":=")
 
@@ -112,7 +111,7 @@ class Edited:
         module = self._module
         if any((word in text) is not (word in module.text) for word in _WORDS):
             return False
-        lines = _NEWLINE.split(text)
+        lines = lines_of(text)
         change = Change.between(module.lines, lines)
         statement = text_around(module, change)
         if statement is not None:

@@ -12,7 +12,7 @@ import os
 import re
 import sqlite3
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,12 +90,17 @@ class Cache:
             frozenset(map(str, layout.names)),
         )
 
-    def get(self, parts: Iterable[tuple[Path, ...]]) -> dict[tuple[Path, ...], Outcome]:
-        """The outcomes of those parts that are known and still hold."""
+    def get(
+        self, parts: Iterable[tuple[Path, ...]], expect: Callable[[], None] = lambda: None
+    ) -> dict[tuple[Path, ...], Outcome]:
+        """The outcomes of those parts that are known and still hold. `expect` is called once some are known not to."""
         keys = {self._key(part): part for part in parts}
         found: dict[tuple[Path, ...], Outcome] = {}
         used = []
-        for key, value in self._store.values(keys).items():
+        values = self._store.values(keys)
+        if len(values) < len(keys):
+            expect()
+        for key, value in values.items():
             try:
                 data = rows.loads(value)
                 if self._holds(data):

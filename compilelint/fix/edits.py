@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from compilelint.finding import Edit
+from compilelint.source.lines import NEWLINE
 from compilelint.source.notebook import script
-
-NEWLINE = re.compile(r"\r\n|\r|\n")  # what ends a line of Python: not form feeds, not U+2028
 
 
 @lru_cache(maxsize=8)

@@ -8,8 +8,8 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compilelint.fix.edits import NEWLINE
 from compilelint.fix.errors import CannotFix
+from compilelint.source.lines import NEWLINE, lines_of
 
 _OPENING = frozenset(getattr(tokenize, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(tokenize, name))
 _CLOSING = frozenset(getattr(tokenize, name) for name in ("FSTRING_END", "TSTRING_END") if hasattr(tokenize, name))
@@ -80,7 +80,7 @@ def scan_piece(piece: str, indent: str) -> Lines:
 
 def split(code: str) -> list[str]:
     """The lines of code without their newlines; one at least."""
-    return NEWLINE.split(code)
+    return lines_of(code)
 
 
 def leading(line: str) -> str:

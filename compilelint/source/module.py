@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compilelint.source import walk
+from compilelint.source.lines import lines_of
 from compilelint.source.parents import Parents
 
 # bytes that part words, as spaces; what is beyond ASCII is part of one
@@ -23,7 +24,6 @@ _QUOTED = re.compile(
     rb"|'(?:[^'\\\n]|\\.)*'"
     rb"|#.*"
 )
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
 
 # a constant that something is set to, and the end of what stands before it on its line
@@ -211,7 +211,7 @@ class Module:
     @cached_property
     def lines(self) -> list[str]:
         """The lines as Python counts them: a form feed ends none."""
-        return _NEWLINE.split(self.text)
+        return lines_of(self.text)
 
     @cached_property
     def encoded(self) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import re
 import tokenize
 from dataclasses import dataclass, field
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+from compilelint.source.lines import lines_of
+
 _NO_CODE = frozenset(
     (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 )
@@ -22,7 +22,7 @@ class Remarks:
 
     def only_differ(self, other: str) -> bool:
         """Whether another text has the same code on the same lines, and differs from this in what comments say."""
-        old, new = _NEWLINE.split(self.text), _NEWLINE.split(other)
+        old, new = lines_of(self.text), lines_of(other)
         if len(old) != len(new):
             return False
         changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
