@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from compilelint.config import Settings
 
 torch = pytest.importorskip("torch")
 
+EXAMPLES = 50 if os.environ.get("CI") else 150  # there they are the same ones each time
 NUMBERS = ("0", "1", "0.5", "-2.0", "3")
 VALUES = (
     "h.clamp(max={n})",
@@ -184,7 +186,7 @@ def fixed(text: str, folder: Path, *, unsafe: bool) -> str:
 
 
 @given(programs(), st.lists(INPUTS, min_size=3, max_size=3))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[list[float]]) -> None:
     after = fixed(program, tmp_path, unsafe=False)
     for x in inputs:
@@ -194,7 +196,7 @@ def test_safe_fixes_change_nothing(tmp_path: Path, program: str, inputs: list[li
 
 
 @given(programs(), st.lists(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3), min_size=3, max_size=3))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(WRITTEN, [[0.0]] * 3)
 @example(GIVEN, [[1.0]] * 3)
 @example(RESIZED, [[0.0, 0.0]] * 3)

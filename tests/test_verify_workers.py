@@ -30,13 +30,13 @@ ENDINGS = {
     "exit": ("os._exit(0)", "exited with code 0 without a result while eager: call 1 of 2"),
     "crash": ("import ctypes; ctypes.string_at(0)", "was ended by SIGSEGV while eager: call 1 of 2, in run at m.py:6"),
     "kill": ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by SIGKILL while eager: call 1 of 2"),
-    "endless": ("[os.write(end, b'x' * 65536) for _ in iter(int, 1) for end in (1, 2)]", "did not finish within 60 s"),
+    "endless": ("[os.write(end, b'x' * 65536) for _ in iter(int, 1) for end in (1, 2)]", "did not finish within 40 s"),
     "no scratch": (f"__import__('shutil').rmtree({SCRATCH}); os._exit(0)", "exited with code 0 without a result"),
     "another result": (
         f"open({SCRATCH} + '/result.json', 'w').write('[{{'); os._exit(0)",
         "exited with code 0 without a result",
     ),
-    "hang": ("time.sleep(600)", "did not finish within 60 s (while eager: call 1 of 2, in run at m.py:6)"),
+    "hang": ("time.sleep(600)", "did not finish within 40 s (while eager: call 1 of 2, in run at m.py:6)"),
 }
 
 
@@ -90,7 +90,7 @@ def test_a_worker_that_gives_no_result(project: Path, side: str, ending: str) ->
     body, told = ENDINGS[ending]
     (project / side / "m.py").write_text(CODE.replace("BODY", WRITES + body), encoding="utf-8")
     files = contents(project)
-    process = start(project, "--timeout", "60" if ending in ("hang", "endless") else "300")
+    process = start(project, "--timeout", "40" if ending in ("hang", "endless") else "300")
     out, err = process.communicate(timeout=600)
     assert process.returncode == 2, (out, err)
     assert told in (err if side == "before" else out)

