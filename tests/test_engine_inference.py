@@ -377,6 +377,19 @@ CASES = {
             else:
                 reveal(d)  # tensor device
         """,
+    "places that are asserted": """
+        def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor):
+            a, b, c, d, e = a.cuda(), b.cuda(), c.cuda(), d.cuda(), e.cuda()
+            assert a.device.type == "cpu", "a is read"
+            reveal(a)  # tensor cpu
+            assert b.is_cpu and c.device == torch.device("cpu")
+            reveal(b)  # tensor cpu
+            reveal(c)  # tensor cpu
+            assert not d.is_cuda
+            reveal(d)  # tensor cpu
+            if not e.is_cuda:
+                reveal(e)  # tensor device
+        """,
     "shown by a function of tensors": """
         def f(make, names):
             a = make(1)

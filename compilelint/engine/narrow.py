@@ -51,18 +51,22 @@ ASKS_ELSEWHERE = re.compile(r"is_(torch_)?(mps|xla|hpu|npu|xpu|mlu|musa|sdaa|tpu
 
 
 class Narrowing:
-    """The result for one truth value: new values by path, gates added; `dead` when it can't happen."""
+    """The result for one truth value: new values by path, gates added; `dead` when it can't happen.
 
-    __slots__ = ("dead", "gates", "values")
+    `asserted`: the code says that it is so, and has no other side.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("asserted", "dead", "gates", "values")
+
+    def __init__(self, asserted: bool = False) -> None:
+        self.asserted = asserted
         self.values: dict[str, Value] = {}
         self.gates: set[str] = set()
         self.dead = False
 
 
-def narrow(run: Expressions, test: ast.expr, truth: bool) -> Narrowing:
-    result = Narrowing()
+def narrow(run: Expressions, test: ast.expr, truth: bool, asserted: bool = False) -> Narrowing:
+    result = Narrowing(asserted)
     _narrow(run, test, truth, result)
     return result
 
@@ -101,8 +105,8 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         return
     if path.endswith(".training"):
         out.gates.add("training" if truth else "eval")
-    if isinstance(node, ast.Attribute) and (node.attr == "is_cpu" or (node.attr == "is_cuda" and truth)):
-        _placed(run, node.value, truth and node.attr == "is_cpu", out)
+    if isinstance(node, ast.Attribute) and node.attr in ("is_cpu", "is_cuda"):
+        _tells_place(run, node.value, node.attr[3:], truth, out)
     if truth and isinstance(node, ast.Attribute) and node.attr in IS_ELSEWHERE:
         out.gates.add("elsewhere")
     value = run.peek(node)
@@ -110,15 +114,22 @@ def _truthy(run: Expressions, node: ast.expr, truth: bool, out: Narrowing) -> No
         out.values[path] = without_none(value)
 
 
-def _placed(run: Expressions, node: ast.expr, on_host: bool, out: Narrowing) -> None:
-    """A test told whether the tensor `node` is on the host."""
+def _tells_place(run: Expressions, node: ast.expr, device: str, truth: bool, out: Narrowing) -> None:
+    """A test told whether the tensor `node` is on a device of that type.
+
+    What is not on "cuda" may be on "mps", but who asserts that means the host.
+    """
     path, tensor = run.dotted(node), run.peek(node)
-    if path is not None and isinstance(tensor, Tensor) and tensor.device is Device.UNKNOWN:
-        out.values[path] = replace(tensor, device=Device.CPU if on_host else Device.DEVICE)
+    if path is None or not isinstance(tensor, Tensor):
+        return
+    if device == "cpu" if truth else device == "cuda" and out.asserted:
+        out.values[path] = replace(tensor, device=Device.CPU)
+    elif truth is not (device == "cpu") and tensor.device is Device.UNKNOWN:
+        out.values[path] = replace(tensor, device=Device.DEVICE)
 
 
-def _host_test(run: Expressions, left: ast.expr, right: ast.expr) -> tuple[ast.expr, bool] | None:
-    """Of `x.device.type == "cpu"`, `x.device == torch.device("cpu")`: `x`, and whether it is on the host then."""
+def _device_test(run: Expressions, left: ast.expr, right: ast.expr) -> tuple[ast.expr, str] | None:
+    """Of `x.device.type == "cpu"`, `x.device == torch.device("cpu")`: `x`, and the type of the device."""
     match left:
         case ast.Attribute(value=ast.Attribute(value=owner, attr="device"), attr="type"):
             name = run.peek(right)
@@ -126,7 +137,7 @@ def _host_test(run: Expressions, left: ast.expr, right: ast.expr) -> tuple[ast.e
             name = device.attrs.get("type", UNKNOWN) if device.external == "torch.device" else UNKNOWN
         case _:
             return None
-    return (owner, name.value == "cpu") if isinstance(name, Const) and isinstance(name.value, str) else None
+    return (owner, name.value) if isinstance(name, Const) and isinstance(name.value, str) else None
 
 
 def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
@@ -152,10 +163,9 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
         return
     if isinstance(op, ast.Eq) and truth and isinstance(right, ast.Constant) and right.value in ELSEWHERE:
         out.gates.add("elsewhere")
-    if isinstance(op, ast.Eq | ast.NotEq) and (told := _host_test(run, left, right)) is not None:
-        owner, on_host = told
-        if equal is truth or on_host:  # what is not on "cuda" may be on the host, or on "mps"
-            _placed(run, owner, equal is truth and on_host, out)
+    if isinstance(op, ast.Eq | ast.NotEq) and (told := _device_test(run, left, right)) is not None:
+        owner, device = told
+        _tells_place(run, owner, device, equal is truth, out)
         return
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, ast.Eq | ast.NotEq):
         if isinstance(op, ast.Eq) is truth and not _is_size(run.peek(left.left)):

@@ -563,7 +563,7 @@ class Run(Expressions):
             self.gates = gates
             if self.wants(Raise):
                 self.emit(Raise(node, self.site, self.statement, "assert", message, node.msg))
-        self.apply(narrow(self, node.test, True), gates=False)
+        self.apply(narrow(self, node.test, True, asserted=True), gates=False)
 
     def _delete(self, node: ast.Delete) -> None:
         for target in node.targets:
