@@ -377,6 +377,23 @@ CASES = {
             else:
                 reveal(d)  # tensor device
         """,
+    "lists of numbers, by annotation": """
+        def first(sizes: list[int]):
+            return sizes[0]
+
+        def second(sizes: list[int] | None):
+            return sizes[1]
+
+        def third(sizes: list[Tensor]):
+            return sizes[2]
+
+        def f(x: Tensor, data):
+            for batch in torch.utils.data.DataLoader(data):
+                reveal(first(batch["sizes"]))  # int
+            reveal(first(list(x)))  # int
+            reveal(second(list(x)))  # int
+            reveal(third(list(x)))  # tensor
+        """,
     "places that are asserted": """
         def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor):
             a, b, c, d, e = a.cuda(), b.cuda(), c.cuda(), d.cuda(), e.cuda()

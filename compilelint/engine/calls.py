@@ -42,6 +42,7 @@ from compilelint.engine.values import (
     join_all,
     options,
     same,
+    without_none,
 )
 from compilelint.models import containers, nn, objects, sparse, torch_api
 from compilelint.models import tensors as tensor_model
@@ -54,6 +55,25 @@ MADE_OF = "is made of a tensor by a function that isn't known"
 def _is_no_tensor(value: Value | None) -> bool:
     """Whether a parameter is declared a bool, a text or a container: a tensor passed for it was inferred wrongly."""
     return isinstance(value, Seq | Map) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
+
+
+def _is_of_numbers(value: Value | None) -> bool:
+    """Whether a parameter is declared a list of numbers or texts."""
+    if isinstance(value, Union):
+        value = without_none(value)
+    return isinstance(value, Seq) and isinstance(value.any_item(), Scalar)
+
+
+def _is_contradicted(value: Value, noted: Value | None) -> bool:
+    """Whether what was inferred of an argument can't be, by its parameter's annotation."""
+    match value:
+        case Tensor():
+            return _is_no_tensor(noted)
+        case Instance(external=external):
+            return external in (BATCH, OUTPUT) and _is_of_numbers(noted)
+        case Seq():
+            return _is_of_numbers(noted) and isinstance(value.any_item(), Tensor)
+    return False
 
 
 NAMED_TUPLES = ("typing.NamedTuple", "collections.namedtuple")
@@ -308,7 +328,7 @@ class Calls(Frame):
             value = bound.get(name)
             if value is None:
                 value = generic.get(name, UNKNOWN) if arguments.starred else self._default(info, name, generic)
-            elif isinstance(value, Unknown) or (isinstance(value, Tensor) and _is_no_tensor(generic.get(name))):
+            elif isinstance(value, Unknown) or _is_contradicted(value, generic.get(name)):
                 value = generic.get(name, UNKNOWN)
             result[name] = value
         if spec.vararg is not None:
