@@ -394,6 +394,29 @@ CASES = {
             reveal(second(list(x)))  # int
             reveal(third(list(x)))  # tensor
         """,
+    "places that a name tells": """
+        @dataclasses.dataclass
+        class Lengths:
+            rows_cpu: Tensor
+            starts_cpu: Tensor | None = None
+            rows: Tensor | None = None
+
+            @property
+            def ends_cpu(self) -> Tensor:
+                return self.find()
+
+        def f(lengths: Lengths, mask_cpu: Tensor | None, n_cpu: int):
+            reveal(lengths.rows_cpu)  # tensor cpu
+            reveal(lengths.ends_cpu)  # tensor cpu
+            reveal(lengths.rows.abs())  # tensor
+            reveal(mask_cpu.bool())  # tensor cpu bool
+            reveal(n_cpu)  # int
+            if lengths.starts_cpu is not None:
+                reveal(lengths.starts_cpu)  # tensor cpu
+
+        def g(lengths: Lengths, x: Tensor, n: int):
+            f(lengths, x, n)
+        """,
     "places that are asserted": """
         def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, e: Tensor):
             a, b, c, d, e = a.cuda(), b.cuda(), c.cuda(), d.cuda(), e.cuda()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compilelint.engine.values import (
@@ -23,6 +24,7 @@ from compilelint.engine.values import (
     Value,
     declared,
     join_all,
+    options,
 )
 from compilelint.models.names import is_optimizer
 from compilelint.source.module import ClassInfo
@@ -85,6 +87,17 @@ def annotated(
     if node is None:
         return UNKNOWN
     return declared(_Reader(scope, path, why).read(node, at if at is not None else node))
+
+
+def as_named(value: Value, name: str) -> Value:
+    """The value as the name it goes by has it: the tensor `lengths_cpu` is the host's."""
+    if not name.endswith("_cpu"):
+        return value
+    held = [
+        replace(v, device=Device.CPU) if isinstance(v, Tensor) and v.device is Device.UNKNOWN else v
+        for v in options(value)
+    ]
+    return Union(tuple(held), value.declared, origin=value.origin) if isinstance(value, Union) else held[0]
 
 
 def _parsed(text: str) -> ast.expr | None:

@@ -42,6 +42,7 @@ from compilelint.engine.values import (
     join_all,
     options,
     same,
+    tensor_of,
     without_none,
 )
 from compilelint.models import containers, nn, objects, sparse, torch_api
@@ -64,11 +65,17 @@ def _is_of_numbers(value: Value | None) -> bool:
     return isinstance(value, Seq) and isinstance(value.any_item(), Scalar)
 
 
+def _is_on_host(value: Value | None) -> bool:
+    """Whether a parameter is a tensor of the host, by its name or use."""
+    tensor = tensor_of(value) if value is not None else None
+    return tensor is not None and tensor.device is Device.CPU
+
+
 def _is_contradicted(value: Value, noted: Value | None) -> bool:
-    """Whether what was inferred of an argument can't be, by its parameter's annotation."""
+    """Whether what was inferred of an argument can't be, by its parameter's annotation or name."""
     match value:
-        case Tensor():
-            return _is_no_tensor(noted)
+        case Tensor(device=device):
+            return _is_no_tensor(noted) or (device is Device.UNKNOWN and _is_on_host(noted))
         case Instance(external=external):
             return external in (BATCH, OUTPUT) and _is_of_numbers(noted)
         case Seq():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mypy_extensions import mypyc_attr
 
 from compilelint.engine import docs
-from compilelint.engine.annotations import annotated
+from compilelint.engine.annotations import annotated, as_named
 from compilelint.engine.aside import MAKES, SETUP, runs_once
 from compilelint.engine.custom_ops import REGISTERS, operators
 from compilelint.engine.events import Event, Site
@@ -279,10 +279,10 @@ class Engine:
                 if noted is None or receiver is None:
                     return value
                 # a dataclass's default, or a variable's: an instance may have been given something else
-                declared = annotated(noted, self.scope(base.module), str(base.module.path))
+                declared = as_named(annotated(noted, self.scope(base.module), str(base.module.path)), name)
                 return declared if isinstance(value, Unknown) else join(value, declared)
             if noted is not None:
-                return annotated(noted, self.scope(base.module), str(base.module.path))
+                return as_named(annotated(noted, self.scope(base.module), str(base.module.path)), name)
             nested = base.module.class_named.get(f"{base.qualname}.{name}")
             if nested is not None:
                 return Class(nested)
@@ -591,6 +591,7 @@ class Engine:
             for name in made_arrays(info.node, scope.static) & result.keys():
                 if isinstance(value := result[name], Tensor):
                     result[name] = replace(value, device=Device.CPU)
+        result.update({name: as_named(value, name) for name, value in result.items()})
         if args.vararg is not None:
             element = annotated(args.vararg.annotation, scope, path, args.vararg)
             result[args.vararg.arg] = Seq("tuple", None, element)
@@ -776,7 +777,8 @@ class Engine:
         if info is not None and not isinstance(info.node, ast.Lambda) and isinstance(summary.returns, Unknown):
             returns = info.node.returns
             if returns is not None:
-                summary.returns = annotated(returns, self.scope(info.module), str(info.module.path), returns)
+                returned = annotated(returns, self.scope(info.module), str(info.module.path), returns)
+                summary.returns = as_named(returned, info.name)
             elif "ensor" in (text := docs.of(info.node)) and (said := docs.returned(text)) is not None:
                 summary.returns = _said(
                     said, Origin(str(info.module.path), info.node, "is documented to give a tensor")
