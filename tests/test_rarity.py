@@ -306,15 +306,52 @@ def test_a_method_that_adds_modules_sets_up(value: str, severity: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "severity"), [("self.scales", "note"), ("scales", "warning"), ("self.others", "warning")]
+    ("table", "severity"),
+    [
+        ("self.scales", "note"),
+        ("SCALES", "note"),
+        ("self.scales[mode]", "note"),
+        ("scales", "warning"),
+        ("own", "warning"),
+    ],
 )
 def test_what_fills_a_table_runs_once_for_each_key(table: str, severity: str) -> None:
-    assert severities(f"""
+    text = """
+        SCALES = {}
+
         class Net(nn.Module):
-            def scale(self, key: str, x: torch.Tensor, scales: dict[str, float]):
-                if key not in {table}:
-                    {table.replace("others", "scales")}[key] = x.max().item()
-        """) == [severity]
+            def scale(self, key: str, mode: str, x: torch.Tensor, scales: dict[str, float]):
+                own = {}
+                BODY
+        """
+    ways = (
+        "if key not in TABLE:\n    TABLE[key] = x.max().item()",
+        "if key not in TABLE:\n    found = x.max().item()\n    TABLE[key] = found",
+        "table = self.scales\nif key not in TABLE:\n    with torch.no_grad():\n        TABLE[key] = x.max().item()",
+        "found = TABLE.get(key)\nif found is None:\n    found = TABLE[key] = x.max().item()\nreturn found",
+        "if key in TABLE:\n    return TABLE[key]\nfound = x.max().item()\nTABLE[key] = found\nreturn found",
+        "found = TABLE.get(key)\nif found is not None:\n    return found\nTABLE[key] = x.max().item()",
+    )
+    for way in ways:
+        body = way.replace("TABLE", table).replace("\n", "\n" + " " * 16)
+        assert severities(text.replace("BODY", body)) == [severity], way
+
+
+def test_a_table_that_is_filled_elsewhere_says_nothing() -> None:
+    text = """
+        class Net(nn.Module):
+            def scale(self, key: str, x: torch.Tensor):
+                {alias}
+                if key not in {asked}:
+                    {filled}[{place}] = x.max().item()
+        """
+    for alias, asked, filled, place, severity in (
+        ("table = self.scales", "table", "table", "key", "note"),
+        ("table = {}", "table", "table", "key", "warning"),
+        ("pass", "self.others", "self.scales", "key", "warning"),
+        ("pass", "self.scales", "self.scales", "key + '_'", "warning"),  # it is never found
+    ):
+        assert severities(text.format(alias=alias, asked=asked, filled=filled, place=place)) == [severity]
 
 
 def test_kernels_of_other_compilers_hold_no_tensors() -> None:

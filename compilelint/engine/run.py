@@ -34,7 +34,7 @@ from compilelint.engine.values import (
 )
 from compilelint.finding import TOO_LONG
 from compilelint.models import nn, operators, tensors
-from compilelint.source.walk import walk
+from compilelint.source.walk import nodes_of, walk
 
 MAX_PASSES = 3
 MAX_NESTED_PASSES = 3  # loops this deep or deeper are interpreted once
@@ -145,14 +145,19 @@ class Run(Expressions):
             self.last_env = before
 
     def _fills_once(self, node: ast.If) -> bool:
-        """`if self.table is None: self.table = …`, which no argument decides: what stands in it runs once."""
+        """`if self.table is None: self.table = …`, which no argument decides: what stands in it runs once.
+
+        So does `if key not in table: table[key] = …`, for each key.
+        """
         match node.test:
             case ast.Compare(left=ast.Attribute() as target, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
                 return self._fills(self.dotted(target), node.body)
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-                return bool(self.loops) and _binds_first(self.loops[-1].node, name, node.body)
-            case ast.Compare(left=sought, ops=[ast.NotIn()], comparators=[ast.Attribute() as table]):
-                return _fills_place(table, sought, node.body)
+                return self._fills_looked_up(name, node.body) or (
+                    bool(self.loops) and _binds_first(self.loops[-1].node, name, node.body)
+                )
+            case ast.Compare(left=sought, ops=[ast.NotIn()], comparators=[table]):
+                return self._fills_place(table, sought, node.body)
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as flag):
                 return self._fills(self.dotted(flag), node.body, with_true=True)
             case ast.UnaryOp(
@@ -164,13 +169,47 @@ class Run(Expressions):
                 return self._fills(f"{owner}.{name}", node.body) or (owner == self.me and self._sets(name))
         return False
 
+    def _fills_place(self, table: ast.expr, sought: ast.expr, body: list[ast.stmt]) -> bool:
+        """Whether statements set `table[sought]`, of a table that outlives the call."""
+        place = ast.dump(table), ast.dump(sought)
+        filled = [t for s in body for n in walk(s) if isinstance(n, ast.Assign) for t in n.targets]
+        is_set = any(isinstance(t, ast.Subscript) and (ast.dump(t.value), ast.dump(t.slice)) == place for t in filled)
+        return is_set and self._outlives(table)
+
+    def _fills_looked_up(self, name: str, body: list[ast.stmt]) -> bool:
+        """The same of what `name = table.get(sought)` did not find."""
+        match self._assigned(name)[:1]:
+            case [ast.Call(func=ast.Attribute(value=table, attr="get"), args=[sought, *_])]:
+                return self._fills_place(table, sought, body)
+        return False
+
+    def _outlives(self, table: ast.expr) -> bool:
+        """Whether a table is an object's, a module's or an outer function's."""
+        match table:
+            case ast.Attribute():
+                return True
+            case ast.Subscript(value=outer):
+                return self._outlives(outer)
+            case ast.Name(id=name):
+                values = self._assigned(name)
+                if values:
+                    return all(isinstance(value, ast.Attribute) for value in values)
+                return self.summary.info is not None and self.env is not None and name not in self.env
+        return False
+
+    def _assigned(self, name: str) -> list[ast.expr]:
+        """What the function at hand sets a name to, in the order of the source."""
+        info = self.summary.info
+        assigned = nodes_of(info.node, ast.Assign) if info is not None else ()
+        return [node.value for node in assigned if _binds(node, name)]
+
     def _sets(self, name: str) -> bool:
         """Whether a method of the class at hand sets an attribute."""
         cls = self.summary.info.cls if self.summary.info is not None else None
         return cls is not None and name in cls.stores
 
     def _left_once_done(self, node: ast.If) -> bool:
-        """`if self.ready: return`, where what follows sets it: that runs once."""
+        """`if self.ready: return`, `if key in table: return`, where what follows sets it: that runs once."""
         info = self.summary.info
         if (
             info is None
@@ -185,6 +224,10 @@ class Run(Expressions):
                 return self._fills(self.dotted(node.test), rest, with_true=True)
             case ast.Compare(left=ast.Attribute() as target, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
                 return self._fills(self.dotted(target), rest)
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+                return self._fills_looked_up(name, rest)
+            case ast.Compare(left=sought, ops=[ast.In()], comparators=[table]):
+                return self._fills_place(table, sought, rest)
         return False
 
     def _fills(self, path: str | None, body: list[ast.stmt], with_true: bool = False) -> bool:
@@ -646,17 +689,6 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Run, Any], None]] = {
 }
 if hasattr(ast, "TryStar"):  # from Python 3.11 on
     _STATEMENTS[ast.TryStar] = Run._try
-
-
-def _fills_place(table: ast.expr, sought: ast.expr, body: list[ast.stmt]) -> bool:
-    """Whether statements set `table[sought]`, of a table that outlives the call."""
-    place = ast.dump(table), ast.dump(sought)
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=[ast.Subscript(value=ast.Attribute() as filled, slice=index)]):
-                if (ast.dump(filled), ast.dump(index)) == place:
-                    return True
-    return False
 
 
 def _binds_first(loop: ast.AST, name: str, body: list[ast.stmt]) -> bool:
