@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from compilelint.engine.events import Branch
-from compilelint.engine.values import Const, Flow, Map, Scalar, Seq, Tensor, Value, on_device, tensor_of, walk
+from compilelint.engine.values import READ, Const, Flow, Map, Scalar, Seq, Tensor, Value, on_device, tensor_of, walk
 from compilelint.finding import Effect, Severity
 
 if TYPE_CHECKING:
@@ -21,8 +21,12 @@ WARNINGS = frozenset("warn warning warning_once error critical exception".split(
 
 
 def break_effects(value: Value) -> tuple[Effect, ...]:
-    """Breaking the graph on a value reads it on the host: a sync too, unless it is known to be there already."""
-    return BREAK_AND_SYNC if on_device(value) else BREAK
+    """Breaking the graph on a value reads it on the host: a sync too, unless it is known to be there already.
+
+    What nothing tells of but its read may be an array; where a graph breaks on it, it is rather a tensor.
+    """
+    only_read = value.origin is not None and value.origin.why == READ
+    return BREAK_AND_SYNC if only_read or on_device(value) else BREAK
 
 
 def branch_effects(event: Branch, tensor: Tensor, ctx: Context) -> tuple[Effect, ...]:

@@ -60,7 +60,11 @@ from compilelint.engine.events import (
 from compilelint.engine.values import (
     BATCH,
     ITERATED,
+    LOADED,
+    LOADER,
+    MADE_ON_HOST,
     NONE,
+    OF_LOADED,
     UNKNOWN,
     Class,
     Const,
@@ -194,6 +198,10 @@ __all__ = [  # noqa: RUF022  # by what they are for, as docs/events.md lists the
     # Values
     "BATCH",
     "ITERATED",
+    "LOADED",
+    "LOADER",
+    "MADE_ON_HOST",
+    "OF_LOADED",
     "NONE",
     "UNKNOWN",
     "Class",

@@ -47,6 +47,8 @@ LINALG = words(
     """inv cholesky solve svd svdvals eigh eigvalsh eig eigvals pinv matrix_rank lu_factor ldl_factor ldl_factor_ex
     ldl_solve tensorinv tensorsolve cond"""
 )
+CHECKS_KEPT = words("inv solve cholesky lu_factor ldl_factor")  # in a tensor, by the `_ex` variant
+NEW = {"inverse": "inv", "lu": "lu_factor"}  # in `torch.linalg`
 OLD = ("inverse", "svd", "pinverse", "cholesky", "lu")
 BOTH = ("torch", "Tensor")
 CHECKED = {  # Dynamo traces these, and compiled code waits as well
@@ -91,7 +93,9 @@ def report(event: Call, ctx: Context, why: str, hint: str) -> Iterator[Report]:
 
 @rule.on(Call, *CHECKED)
 def checked(event: Call, ctx: Context) -> Iterator[Report]:
-    hint = "the `_ex` variants return the check's result as a tensor" if ".linalg." in event.target else ""
+    name = event.target.rpartition(".")[2]
+    name = NEW.get(name, name)
+    hint = f"`torch.linalg.{name}_ex` returns the check's result as a tensor" if name in CHECKS_KEPT else ""
     yield from report(event, ctx, CHECKED[event.target], hint)
 
 

@@ -38,6 +38,10 @@ from typing import TYPE_CHECKING
 
 from compilelint.sdk import (
     BATCH,
+    LOADED,
+    LOADER,
+    MADE_ON_HOST,
+    OF_LOADED,
     Applicability,
     Call,
     Const,
@@ -65,6 +69,8 @@ if TYPE_CHECKING:
 
 rule = Rule("CL402", "blocking-copy", effects=("sync", "transfer"), fixable=Applicability.UNSAFE)
 
+OF_LOADER = {LOADER, LOADED, OF_LOADED}
+
 
 @rule.on(Call, "Tensor.to", "Tensor.cuda", "Tensor.type_as")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
@@ -84,10 +90,18 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
     known = is_pinned(value) and not event.target.endswith("type_as")
     fix = Fix("Copy without blocking", Applicability.UNSAFE, build, why) if known else copy_once(event, ctx)
     message = f"`{ctx.source(call)}` copies from host memory: the CPU waits until the device has it"
-    hint = "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
     # a text that is made into tensors outside of any loop is one request
     once = Severity.NOTE if is_tokenized(value) and not event.site.loops else None
-    yield Report(call, message, because=value, hint=hint, fix=fix, severity=once)
+    yield Report(call, message, because=value, hint=hint(value), fix=fix, severity=once)
+
+
+def hint(value: Value) -> str:
+    """What to do instead, by where the tensor comes from."""
+    causes = [link.why for link in value.origin.chain()] if value.origin is not None else []
+    if isinstance(value, Instance) or OF_LOADER & set(causes):
+        return "pin the memory (`pin_memory=True` in the DataLoader) and pass `non_blocking=True`"
+    pin = "pin it (`.pin_memory()`) and pass `non_blocking=True`"
+    return f"make it on the device (`device=`), or {pin}" if MADE_ON_HOST in causes[:1] else pin
 
 
 def is_pinned(value: Value) -> bool:

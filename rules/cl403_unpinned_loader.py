@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 rule = Rule("CL403", "unpinned-loader", effects=("transfer",), fixable=Applicability.UNSAFE, in_setup=True)
 
+HINT = "pass `pin_memory=True`; pinning fails where batches hold tensors that are on the GPU already"
+
 
 @rule.on(Call, "torch.utils.data.DataLoader")
 def check(event: Call, ctx: Context) -> Iterator[Report]:
@@ -59,7 +61,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 
     fix = Fix("Pin the batches", Applicability.UNSAFE, build, "tensors already on a device can't be pinned")
     message = f"`{ctx.source(call.func)}` without `pin_memory=True` feeds a copy to the device"
-    yield Report(call, message, because=event.result, hint="pass `pin_memory=True`", fix=fix)
+    yield Report(call, message, because=event.result, hint=HINT, fix=fix)
 
 
 def looped_over(statement: ast.stmt, ctx: Context) -> bool:

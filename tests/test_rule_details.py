@@ -355,3 +355,30 @@ def test_a_log_of_an_unusual_argument_is_a_note(test: str, method: str, severity
     )
     path.write_text(text + f"    if {test}:\n        logging.{method}('unusual')\n    return x + 1\n")
     assert [finding.severity.value for finding in api.check([path], Settings()).findings] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        ("torch.hann_window(n).sqrt().to(x.device)", "CL402", "make it on the device (`device=`)"),
+        ("torch.from_numpy(a).to(x.device)", "CL402", "pin it (`.pin_memory()`)"),
+        ("[b.to(x.device) for b in torch.utils.data.DataLoader(a)]", "CL402", "`pin_memory=True` in the DataLoader"),
+        ("[b['x'].to(x.device) for b in torch.utils.data.DataLoader(a)]", "CL403", "on the GPU already"),
+        ("torch.inverse(x)", "CL207", "`torch.linalg.inv_ex`"),
+        ("x.cholesky()", "CL207", "`torch.linalg.cholesky_ex`"),
+        ("torch.linalg.svd(x)", "CL207", ""),
+    ],
+)
+def test_hints_by_what_a_value_comes_from(tmp_path: Path, call: str, code: str, said: str) -> None:
+    text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor, a: np.ndarray, n: int):\n    return {call}\n"
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    hints = [f.hint for f in api.check([tmp_path / "m.py"], Settings(select=(code,))).findings]
+    assert hints
+    assert all(said in hint if said else not hint for hint in hints)
+
+
+def test_what_only_a_read_tells_of_is_waited_for_where_the_graph_breaks(tmp_path: Path) -> None:
+    text = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x.max().item()\n"
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    (finding,) = api.check([tmp_path / "m.py"], Settings()).findings
+    assert finding.effects == ("graph-break", "sync")

@@ -14,9 +14,11 @@ from compilelint.engine.values import (
     BATCH,
     DEFAULT,
     ITERATED,
+    LOADED,
     LOADER,
     NEVER,
     OUTPUT,
+    READ,
     TOKENIZED,
     UNKNOWN,
     Class,
@@ -157,7 +159,7 @@ class Calls(Frame):
             elif func.attr == "requires_grad_":
                 self._tell_requires_grad(func, arguments, node)
             elif func.attr in READS and not node.args and not node.keywords:  # of an array, perhaps: on the host
-                tensor = Tensor(Device.CPU, origin=self.origin(func, "is read as tensors and arrays are"))
+                tensor = Tensor(Device.CPU, origin=self.origin(func, READ))
                 callee = Method(func.attr, tensor)
         target = callee.name if isinstance(callee, External) else ""
         given = arguments.args[0] if target and arguments.args else None
@@ -644,7 +646,7 @@ class Calls(Frame):
                 if value.external in nn.CONTAINERS:
                     return nn.element(value)
                 if value.external in ("torch.utils.data.DataLoader", "<loader>"):
-                    return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, "is loaded", value))
+                    return Instance(None, BATCH, attrs=dict(value.attrs), origin=self.origin(node, LOADED, value))
                 if (parts := self.parts(value, node)) is not None:
                     return parts.any_item()
                 if value.info is not None:
@@ -653,7 +655,7 @@ class Calls(Frame):
                         result = self.call_function(Function(iterator, bound=value), Arguments.none(), node)
                         return result.any_item() if isinstance(result, Seq) else UNKNOWN
                 if value.isa("torch.utils.data.DataLoader"):
-                    return Instance(None, BATCH, origin=self.origin(node, "is loaded", value))
+                    return Instance(None, BATCH, origin=self.origin(node, LOADED, value))
                 return UNKNOWN
             case Const(value=str()) | Scalar(type="str"):
                 return Scalar("str", Flow.STATIC)

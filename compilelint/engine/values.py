@@ -225,9 +225,13 @@ BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or c
 
 DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random numbers: Dynamo makes them inputs
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
+LOADED = "is loaded"  # … of every batch
+OF_LOADED = "comes from a loader"  # … of what is computed from one
+MADE_ON_HOST = "is created on the CPU"
 DEFAULT = "is the default"  # why of the origin of a parameter's default that a call leaves as it is
 TOKENIZED = "is tokenized"  # why of the origin of what a tokenizer makes
 DEVICE_OF = "is the device of a tensor"  # why of the origin of such a device
+READ = "is read as tensors and arrays are"  # why of the origin of what only a read such as `.item()` tells of
 ITERATED = "is iterated over"  # why of the origin of a tensor's row or number in a loop
 
 NONE = Const(None)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compilelint.engine.values import (
     BATCH,
+    OF_LOADED,
     OUTPUT,
     UNKNOWN,
     Const,
@@ -69,7 +70,7 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
     if (isinstance(left, Instance) and left.external == BATCH) or (
         isinstance(right, Instance) and right.external == BATCH
     ):
-        return Tensor(Device.CPU, origin=run.origin(node, "comes from a loader"))
+        return Tensor(Device.CPU, origin=run.origin(node, OF_LOADED))
     if _output(left, right) or (op in _NUMERIC and _unknown_output(left, right)):
         return Tensor(origin=run.origin(node, "is computed from a module's output", left))
     if isinstance(left, Const) and isinstance(right, Const):

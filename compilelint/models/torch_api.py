@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from compilelint.engine.values import (
     DRAWN,
     LOADER,
+    MADE_ON_HOST,
     NONE,
     UNKNOWN,
     Class,
@@ -250,7 +251,7 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
     pinned = arguments.kwargs.get("pin_memory")
     return Tensor(
         device, dtype, rank, constant=constant, pinned=isinstance(pinned, Const) and bool(pinned.value),
-        origin=run.origin(node, "is created on the CPU" if device is Device.CPU else "is created"),
+        origin=run.origin(node, MADE_ON_HOST if device is Device.CPU else "is created"),
     )  # fmt: skip
 
 
@@ -394,7 +395,7 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
         dtype = {"torch.LongTensor": "int", "torch.IntTensor": "int", "torch.BoolTensor": "bool"}.get(name, "float")
         empty = (Const(0),) if not arguments.args and not arguments.starred else None
         rank = 1 if empty else None
-        return Tensor(Device.CPU, dtype, rank, dims=empty, origin=run.origin(node, "is created on the CPU"))
+        return Tensor(Device.CPU, dtype, rank, dims=empty, origin=run.origin(node, MADE_ON_HOST))
     if name == "torch.cuda.FloatTensor":
         return Tensor(Device.DEVICE, "float", origin=run.origin(node, "is created"))
     if name in nn.CONTAINERS:
