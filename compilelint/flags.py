@@ -28,6 +28,11 @@ LEFT_OFF = re.compile(
 SWITCHES = re.compile(
     r"(set|enable|disable|use|toggle|turn|switch|activate|(de)?parallelize|merge)(_\w+)?|\w+_(enable|disable|on|off)"
 )
+# what a command line's options and settings are called
+ARGUMENTS = re.compile(r"_?(\w+_)?(args?|arguments|opts?|options|flags)")
+SETTINGS = re.compile(r"\w*(config|cfg|args?|opts?|options|params|settings)\w*")
+ADDED = re.compile(r"add_argument\(([^()]*)")
+OPTION = re.compile(r"""["']--([\w-]+)["']""")
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Held = bool | str | None  # the truth of a flag, or the text of a mode; None for what nobody can say
 Calls = Callable[[FunctionInfo], list[tuple[Summary, ast.Call]]]
@@ -61,6 +66,8 @@ class Flags:
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
+        self._owners: dict[str, list[ClassInfo]] | None = None
+        self._options: set[str] | None = None
         self._depth = 0
         self._modules = dict.fromkeys(summary.module for summary in engine.summaries())
 
@@ -229,7 +236,36 @@ class Flags:
         value = self._object(owner, info)
         if isinstance(value, Instance) and value.info is not None:
             return self._of_class(value.info, name)
-        return False if LEFT_OFF.fullmatch(name) else None
+        if LEFT_OFF.fullmatch(name):
+            return False
+        match owner:
+            case ast.Name(id=given) if ARGUMENTS.fullmatch(given):
+                return self._left(name, False) if name in self._switched_on() else None
+            case ast.Attribute(attr=part) if not SETTINGS.fullmatch(part):
+                return self._of_modules(name)
+        return None
+
+    def _of_modules(self, name: str) -> Held:
+        """What is off in all classes of modules that have such an attribute, whichever of them an object is."""
+        if self._owners is None:
+            self._owners = {}
+            for module in self._modules:
+                for cls in module.classes:
+                    for stored in cls.stores if "torch.nn.Module" in self.engine.bases(cls) else ():
+                        self._owners.setdefault(stored, []).append(cls)
+        found = {self._of_class(cls, name) for cls in self._owners.get(name, ())}
+        return False if found == {False} else None
+
+    def _switched_on(self) -> set[str]:
+        """The options of the command lines that are off unless they are given: `action="store_true"`."""
+        if self._options is None:
+            found = {kind: set[str]() for kind in (True, False)}
+            for module in self._modules:
+                for text in ADDED.findall("\n".join(module.lines)):
+                    for option in OPTION.findall(text):
+                        found["store_true" in text].add(option.replace("-", "_"))
+            self._options = found[True] - found[False]
+        return self._options
 
     def _object(self, node: ast.expr, info: FunctionInfo) -> Value | None:
         """The object that `self`, `self.config` or a parameter `config` is."""

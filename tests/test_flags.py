@@ -233,3 +233,55 @@ def test_what_only_a_flag_leads_to_makes_nothing_hot() -> None:
         """
     assert severities(text.format(on="on=False")) == ["note"]
     assert severities(text.format(on="on")) == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("default", "test", "severity"),
+    [
+        ("False", "self.net.stats", "note"),
+        ("False", "self.net.stats and x.ndim > 1", "note"),
+        ("True", "self.net.stats", "warning"),
+        ("False", "self.net.config.stats", "warning"),
+        ("False", "net.stats", "warning"),
+    ],
+)
+def test_a_part_that_may_be_any_module(default: str, test: str, severity: str) -> None:
+    assert severities(f"""
+        class Net(nn.Module):
+            def __init__(self, stats={default}):
+                super().__init__()
+                self.stats = stats
+
+        class Loss(nn.Module):
+            def __init__(self, net):
+                super().__init__()
+                self.net = net
+
+            def loss(self, x: torch.Tensor, net):
+                if {test}:
+                    x.mean().item()
+        """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("added", "severity"),
+    [
+        ("'--with-stats', action='store_true'", "note"),
+        ("'-s', '--with-stats', action='store_true', help='tells more'", "note"),
+        ("'--with-stats', action='store_false'", "warning"),
+        ("'--with-stats', type=int", "warning"),
+    ],
+)
+def test_an_option_that_is_not_given(added: str, severity: str) -> None:
+    assert severities(f"""
+        import argparse
+
+        def loss(x: torch.Tensor, args):
+            if args.with_stats:
+                x.mean().item()
+
+        def options():
+            parser = argparse.ArgumentParser()
+            parser.add_argument({added})
+            return parser.parse_args()
+        """) == [severity]
