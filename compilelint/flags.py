@@ -66,6 +66,7 @@ class Flags:
         self._behind: dict[FunctionInfo, Condition | None] = {}
         self._called: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] = {}
         self._loose: set[tuple[str, bool | str]] | None = None
+        self._loose_names: set[str] | None = None
         self._owners: dict[str, list[ClassInfo]] | None = None
         self._options: set[str] | None = None
         self._depth = 0
@@ -144,7 +145,9 @@ class Flags:
                 held = self._holds(body, info)
                 return held if held == self._holds(orelse, info) else None
             case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
-                left_out = self._is_setting(left, info) and self._holds(left, info) is False
+                left_out = self._is_left_out(left, info) or (
+                    self._is_setting(left, info) and self._holds(left, info) is False
+                )
                 return isinstance(op, ast.Is) if left_out else None
             case ast.Compare(
                 left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[ast.Constant(value=str(text))]
@@ -174,6 +177,33 @@ class Flags:
                 made = self.engine.method(cls, "__init__") if cls is not None else None
                 return made is not None and _is_optional(name.lstrip("_"), made)
         return False
+
+    def _is_left_out(self, node: ast.expr, info: FunctionInfo) -> bool:
+        """Whether a parameter is asked for that is None by default, and that no call in sight passes.
+
+        Modules are called by whoever uses a library, with masks and the like.
+        """
+        if not isinstance(node, ast.Name) or MODES.fullmatch(node.id) or info.name in ("forward", "__call__"):
+            return False
+        name, default = node.id, info.default(node.id)
+        calls = [call for _, call in self.in_use(info)]
+        if not calls or not isinstance(default, ast.Constant) or default.value is not None:
+            return False
+        if any(True for _ in _set_to(name, info)) or name in self._named_loosely():
+            return False
+        return all(_argument(call, info, name) is None and not _is_spread(call) for call in calls)
+
+    def _named_loosely(self) -> set[str]:
+        """What methods of objects which nobody knows are given by name."""
+        if self._loose_names is None:
+            self._loose_names = {
+                name
+                for summary in self.engine.summaries()
+                for _, _, kwargs in summary.unresolved
+                for name in kwargs
+                if not is_test(summary.module)
+            }
+        return self._loose_names
 
     def _of_name(self, name: str, info: FunctionInfo) -> Held:
         """What a parameter or local variable is given, and set to, alike."""
@@ -455,6 +485,11 @@ def _argument(call: ast.Call, info: FunctionInfo, name: str) -> ast.expr | None:
         return None
     place = names.index(name)
     return call.args[place] if place < len(call.args) else None
+
+
+def _is_spread(call: ast.Call) -> bool:
+    """Whether a call passes what is in a list or dictionary: `f(*args)`, `f(**kwargs)`."""
+    return any(isinstance(arg, ast.Starred) for arg in call.args) or any(k.arg is None for k in call.keywords)
 
 
 def _names_class(func: ast.expr, info: FunctionInfo) -> bool:

@@ -16,9 +16,9 @@ from torch import nn
 """
 
 
-def severities(text: str) -> list[str]:
+def severities(text: str, code: str = "CL201") -> list[str]:
     source = (HEAD + textwrap.dedent(text)).encode()
-    found = api.check_source(source, "m.py", Settings(select=("CL201",))).findings
+    found = api.check_source(source, "m.py", Settings(select=(code,))).findings
     return [finding.severity.value for finding in found]
 
 
@@ -285,3 +285,47 @@ def test_an_option_that_is_not_given(added: str, severity: str) -> None:
             parser.add_argument({added})
             return parser.parse_args()
         """) == [severity]
+
+
+@pytest.mark.parametrize(
+    ("test", "passed", "severity"),
+    [
+        ("scale is not None", "x", "note"),
+        ("scale is None", "x", "warning"),
+        ("scale", "x", "note"),
+        ("scale is not None", "x, x", "warning"),
+        ("scale is not None", "x, scale=x.mean()", "warning"),
+        ("scale is not None", "*given", "warning"),
+        ("scale is not None", "x, **more", "warning"),
+        ("scale is not None", "x); other.loss(x, scale=x", "warning"),
+    ],
+)
+def test_a_parameter_that_no_call_passes(test: str, passed: str, severity: str) -> None:
+    assert severities(f"""
+        def loss(x: torch.Tensor, scale=None):
+            if {test}:
+                x.mean().item()
+
+        def run(x: torch.Tensor, given, more, other):
+            loss({passed})
+        """) == [severity]
+
+
+def test_a_forward_is_called_from_elsewhere_too() -> None:
+    assert severities(
+        """
+        class Net(nn.Module):
+            def forward(self, x: torch.Tensor, mask=None):
+                if mask is not None:
+                    x.mean().item()
+
+        class Loss(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = Net()
+
+            def loss(self, x: torch.Tensor):
+                return self.net(x)
+        """,
+        "CL103",
+    ) == ["warning"]
