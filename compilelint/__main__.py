@@ -7,7 +7,11 @@ import sys
 
 if __name__ == "__main__":
     # -m puts it first, with whatever modules the code to check brings: pathlib among them
-    if sys.path[:1] == [os.getcwd()]:  # noqa: PTH109
+    try:
+        here = os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:  # it is gone; what needs it says so
+        here = ""
+    if sys.path[:1] == [here]:
         del sys.path[0]
     from compilelint.cli import main
 

@@ -66,7 +66,7 @@ def load_settings(
     neither says how many. Without `local_rules` the files that hold rules are left out: reading codes runs them. Raises
     ConfigError.
     """
-    cwd = (cwd or Path.cwd()).resolve()
+    cwd = (cwd or _here()).resolve()
     settings = Settings(torch=default_torch(), jobs=jobs, base=cwd)
     registry = sys.modules.get("compilelint.registry")
     if registry is not None:  # what earlier settings named
@@ -277,6 +277,13 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "plugins": _strings,
     "local_rules": _strings,
 }
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise ConfigError("the working folder is gone") from None
 
 
 def show_version(version: Version) -> str:

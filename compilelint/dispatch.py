@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mypy_extensions import mypyc_attr
+
 from compilelint.engine.events import Call, Enter, Event, Load, Store
 from compilelint.sdk import Check, Rule
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Dispatch:
     """Which checks want which events: exact targets, prefixes (`time.*`), or all of a type."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -161,3 +162,22 @@ def test_folders_and_files_that_may_not_be_read(tmp_path: Path) -> None:
     assert [Path(problem.partition(": ")[0]).name for problem in result.problems] == ["shut"]
     assert [(Path(f.span.path).name, f.code) for f in result.findings] == [("a.py", "CL201"), ("closed.py", "CL002")]
     assert result.exit_code == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use can't be removed")
+def test_a_working_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    command = f"rmdir ../gone && exec {sys.executable} -m compilelint check"
+    env = {**os.environ, "PYTHONPATH": str(Path(api.__file__).parents[1])}
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path / "gone", env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: the working folder is gone\n")
+
+
+def test_a_name_that_is_only_annotated_is_what_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import torch\ntorch: int\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.sum().item()\n"
+    )
+    assert [finding.span.line for finding in api.check([path], Settings()).findings] == [7]

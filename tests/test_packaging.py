@@ -161,3 +161,8 @@ def test_a_compiled_engine_finds_the_same(built: Path, tmp_path: Path) -> None:
         ]
         assert found[0] == found[1]
         assert len(found[0]["findings"]) > 500
+    explain = [python, *"-m compilelint check --isolated --explain-value".split()]
+    place = f"{ROOT / 'fixtures' / 'cl101_branch_on_tensor.py'}:21:8"
+    said = [run(*explain, place, cwd=tmp_path, PYTHONPATH=str(where)) for where in (site, ROOT)]
+    assert said[0] == said[1]
+    assert said[0]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from compilelint.sdk import Context, Fix
 
 COPIED = ("detach", "cpu")
+MOST = 64  # reads of one display; each is asked for all of them
 TITLE = "Read them with one stacked copy"
 WHY = "the tensors must have one shape and device, and are read in their common type"
 
@@ -158,9 +159,11 @@ def stack_literal(event: Event, ctx: Context) -> Fix | None:
             keys = []
         case _:
             return None
+    if not 2 <= len(values) <= MOST:
+        return None
     reads = [read_of(value) for value in values]
     tensors = [tensor_of(ctx.value(read)) if read is not None else None for read in reads]
-    if len(values) < 2 or not all(t is not None and t.rank == 0 for t in tensors):
+    if not all(t is not None and t.rank == 0 for t in tensors):
         return None
     kinds = {t.dtype for t in tensors if t is not None}
     if len(kinds - {None}) > 1 or (len(kinds) > 1 and "float" not in kinds):

@@ -379,6 +379,8 @@ def bound_names(statement: ast.AST) -> Iterator[str]:
         case ast.Assign():
             for target in statement.targets:
                 yield from target_names(target)
+        case ast.AnnAssign(value=None):
+            return  # `x: int` says what `x` will be
         case ast.AnnAssign() | ast.AugAssign():
             yield from target_names(statement.target)
         case ast.For() | ast.AsyncFor():
