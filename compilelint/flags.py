@@ -271,7 +271,7 @@ class Flags:
         match owner:
             case ast.Name(id=given) if ARGUMENTS.fullmatch(given):
                 return self._left(name, False) if name in self._switched_on() else None
-            case ast.Attribute(attr=part) if not SETTINGS.fullmatch(part):
+            case ast.Attribute(attr=part) | ast.Name(id=part) if not SETTINGS.fullmatch(part):
                 return self._of_modules(name)
         return None
 

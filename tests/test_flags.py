@@ -242,7 +242,8 @@ def test_what_only_a_flag_leads_to_makes_nothing_hot() -> None:
         ("False", "self.net.stats and x.ndim > 1", "note"),
         ("True", "self.net.stats", "warning"),
         ("False", "self.net.config.stats", "warning"),
-        ("False", "net.stats", "warning"),
+        ("False", "net.stats", "note"),
+        ("False", "config.stats", "warning"),
     ],
 )
 def test_a_part_that_may_be_any_module(default: str, test: str, severity: str) -> None:
@@ -257,7 +258,7 @@ def test_a_part_that_may_be_any_module(default: str, test: str, severity: str) -
                 super().__init__()
                 self.net = net
 
-            def loss(self, x: torch.Tensor, net):
+            def loss(self, x: torch.Tensor, net, config):
                 if {test}:
                     x.mean().item()
         """) == [severity]
