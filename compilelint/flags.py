@@ -289,12 +289,13 @@ class Flags:
     def _switched_on(self) -> set[str]:
         """The options of the command lines that are off unless they are given: `action="store_true"`."""
         if self._options is None:
-            found = {kind: set[str]() for kind in (True, False)}
+            off: set[str] = set()
+            others: set[str] = set()
             for module in self._modules:
                 for text in ADDED.findall("\n".join(module.lines)):
                     for option in OPTION.findall(text):
-                        found["store_true" in text].add(option.replace("-", "_"))
-            self._options = found[True] - found[False]
+                        (off if "store_true" in text else others).add(option.replace("-", "_"))
+            self._options = off - others
         return self._options
 
     def _object(self, node: ast.expr, info: FunctionInfo) -> Value | None:

@@ -225,9 +225,9 @@ BATCH = "<batch>"  # the external name of what a DataLoader yields: tensors or c
 
 DRAWN = "is drawn when the graph runs"  # why of the origin of Python's random numbers: Dynamo makes them inputs
 LOADER = "is a DataLoader"  # why of the origin of every DataLoader
-LOADED = "is loaded"  # … of every batch
-OF_LOADED = "comes from a loader"  # … of what is computed from one
-MADE_ON_HOST = "is created on the CPU"
+LOADED = "is loaded"  # why of the origin of every batch of a DataLoader
+OF_LOADED = "comes from a loader"  # why of the origin of what is computed from a batch
+MADE_ON_HOST = "is created on the CPU"  # why of the origin of what a function of torch makes there
 DEFAULT = "is the default"  # why of the origin of a parameter's default that a call leaves as it is
 TOKENIZED = "is tokenized"  # why of the origin of what a tokenizer makes
 DEVICE_OF = "is the device of a tensor"  # why of the origin of such a device
