@@ -120,7 +120,6 @@ class Analyser:
         self._callers: dict[FunctionInfo, list[tuple[Summary, ast.Call]]] | None = None
         self._host = HostSide(self.engine)
         self._flags = Flags(self.engine, self.callers)
-        self._reached: Reached | None = None
         self._called: dict[FunctionInfo, dict[Summary, None]] = {}
         self._allowance = Allowance()
         self._numbers: dict[int, Origin] = {}  # findings about a number in a tensor, by id → where it was made
@@ -146,18 +145,14 @@ class Analyser:
         """What the rules find in what was interpreted."""
         self._callers, self._called, self._numbers, self._host = None, {}, {}, HostSide(self.engine)
         self._flags = Flags(self.engine, self.callers)
-        self._reached = None
         self._allowance = Allowance()
         self._by_path = {str(s.module.path): s.module for s in self.engine.summaries()}
-        ours = {
-            module
-            for module in dict.fromkeys(summary.module for summary in self.engine.summaries())
-            if module.path in self.layout.names and module.path not in self.templates
-        }
         regions = Regions(self.engine, self.settings.roots, modules=self.settings.compiled == "modules")
         self._reached = Reached(self.engine, regions, self._flags, self._home >= self.layout.names.keys())
         found: list[Finding] = []
         summaries = self.engine.summaries()
+        modules = {summary.module for summary in summaries}
+        ours = {m for m in modules if m.path in self.layout.names and m.path not in self.templates}
         imagined = without_callers(summaries)
         for summary in summaries:
             if summary.module in ours and summary not in imagined:
@@ -330,8 +325,9 @@ class Analyser:
         if not effects:
             return None
         severity = report.severity if report.severity is not None else _severity(effects, context, event, rule)
-        if severity is Severity.WARNING and "graph-break" not in effects and not rule.in_setup:
-            severity = Severity.WARNING if self._may_be_hot(region, summary) else Severity.NOTE
+        waits = severity is Severity.WARNING and "graph-break" not in effects and not rule.in_setup
+        if waits and not self._may_be_hot(region, summary):
+            severity = Severity.NOTE
         if severity is not Severity.NOTE:
             flagged = self._flags.before(event.node, summary.module, summary.info)
             if flagged is not None:
@@ -358,9 +354,7 @@ class Analyser:
 
     def _may_be_hot(self, region: Region, summary: Summary) -> bool:
         """Whether steps may lead to code that is not known to be one: a library's."""
-        return (
-            region.kind != "library" or summary.info is None or self._reached is None or summary.info in self._reached
-        )
+        return region.kind != "library" or summary.info is None or summary.info in self._reached
 
     def _effects(self, claimed: Sequence[Effect], context: SiteContext, site: Site, rule: Rule) -> tuple[Effect, ...]:
         """Those of a site's effects that matter where it stands."""
@@ -449,7 +443,7 @@ class Analyser:
 
     def _for_effect(self, info: FunctionInfo | None) -> bool:
         """Whether a function does something once, wrapped by functools.cache and called for no result: `warn_once`."""
-        if info is None or not info.decorators or not is_cached(info):
+        if info is None or not is_cached(info):
             return False
         calls = self.callers(info)
         return bool(calls) and all(isinstance(at.module.parents.get(node), ast.Expr) for at, node in calls)

@@ -196,13 +196,7 @@ class Flags:
     def _named_loosely(self) -> set[str]:
         """What methods of objects which nobody knows are given by name."""
         if self._loose_names is None:
-            self._loose_names = {
-                name
-                for summary in self.engine.summaries()
-                for _, _, kwargs in summary.unresolved
-                for name in kwargs
-                if not is_test(summary.module)
-            }
+            self._loose_names = {name for name, _ in self._loosely()}
         return self._loose_names
 
     def _of_name(self, name: str, info: FunctionInfo) -> Held:
@@ -253,12 +247,16 @@ class Flags:
         if self._loose is None:
             self._loose = {
                 (name, value.value)
-                for summary in self.engine.summaries()
-                for _, _, kwargs in summary.unresolved
-                for name, value in kwargs.items()
-                if isinstance(value, Const) and isinstance(value.value, bool | str) and not is_test(summary.module)
+                for name, value in self._loosely()
+                if isinstance(value, Const) and isinstance(value.value, bool | str)
             }
         return self._loose
+
+    def _loosely(self) -> Iterator[tuple[str, Value]]:
+        """What methods of objects which nobody knows are given by name, but by tests."""
+        for summary in self.engine.summaries():
+            for _, _, kwargs in summary.unresolved if not is_test(summary.module) else ():
+                yield from kwargs.items()
 
     def _of_attribute(self, owner: ast.expr, name: str, info: FunctionInfo) -> Held:
         if MODES.fullmatch(name):
@@ -292,7 +290,7 @@ class Flags:
             off: set[str] = set()
             others: set[str] = set()
             for module in self._modules:
-                for text in ADDED.findall("\n".join(module.lines)):
+                for text in ADDED.findall(module.text):
                     for option in OPTION.findall(text):
                         (off if "store_true" in text else others).add(option.replace("-", "_"))
             self._options = off - others
@@ -302,8 +300,7 @@ class Flags:
         """The object that `self`, `self.config` or a parameter `config` is."""
         match node:
             case ast.Name(id=name):
-                args = info.node.args.posonlyargs + info.node.args.args
-                if info.cls is not None and args and args[0].arg == name and "staticmethod" not in info.decorators:
+                if name == info.me:
                     return self.engine.receiver(info)
                 return self.engine.parameters(info).get(name)
             case ast.Attribute(value=owner, attr=name):
@@ -479,8 +476,7 @@ def _argument(call: ast.Call, info: FunctionInfo, name: str) -> ast.expr | None:
         if keyword.arg == name:
             return keyword.value
     names = [a.arg for a in info.node.args.posonlyargs + info.node.args.args]
-    bound = info.cls is not None and "staticmethod" not in info.decorators
-    if bound and not _names_class(call.func, info):
+    if info.me is not None and not _names_class(call.func, info):
         names = names[1:]
     if name not in names or any(isinstance(arg, ast.Starred) for arg in call.args):
         return None

@@ -130,11 +130,10 @@ class Reached:
     def _takes_batch(self, info: FunctionInfo) -> bool:
         """Whether what a function works on may be new at each step: tensors that a caller nobody saw passes, gradients,
         or what it makes on a given device. The weights of a module stay."""
-        args = info.node.args.posonlyargs + info.node.args.args
-        me = args[0].arg if args and info.cls is not None and "staticmethod" not in info.decorators else None
-        if me is not None and info.cls is not None and TENSOR in self.engine.bases(info.cls):
+        if info.me is not None and info.cls is not None and TENSOR in self.engine.bases(info.cls):
             return True
-        args = [a for a in args + info.node.args.kwonlyargs if a.arg != me]
+        spec = info.node.args
+        args = [a for a in spec.posonlyargs + spec.args + spec.kwonlyargs if a.arg != info.me]
         if any(a.annotation is None and info.default(a.arg) is None for a in args):
             return True
         values = self.engine.parameters(info)

@@ -81,7 +81,7 @@ def run(
 
         cache = Cache.open(settings.cache, settings, job.layout, job.installed)
     if cache is not None:
-        found = cache.get(parts, _ready if _jobs(job, parts) > 1 else lambda: None)
+        found = cache.get(parts, _ready if _jobs(job, parts) > 1 else None)
     missing = [part for part in parts if part not in found]
     made: dict[Part, Outcome] = {}
     try:

@@ -91,14 +91,14 @@ class Cache:
         )
 
     def get(
-        self, parts: Iterable[tuple[Path, ...]], expect: Callable[[], None] = lambda: None
+        self, parts: Iterable[tuple[Path, ...]], expect: Callable[[], None] | None = None
     ) -> dict[tuple[Path, ...], Outcome]:
         """The outcomes of those parts that are known and still hold. `expect` is called once some are known not to."""
         keys = {self._key(part): part for part in parts}
         found: dict[tuple[Path, ...], Outcome] = {}
         used = []
         values = self._store.values(keys)
-        if len(values) < len(keys):
+        if expect is not None and len(values) < len(keys):
             expect()
         for key, value in values.items():
             try:

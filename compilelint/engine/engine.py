@@ -575,8 +575,7 @@ class Engine:
                     value = Scalar(kind, Flow.STATIC)
                     untyped.discard(arg.arg)
             result[arg.arg] = value
-        if info.cls is not None and plain and "staticmethod" not in info.decorators:
-            untyped.discard(plain[0].arg)  # `self`
+        untyped -= {info.me}
         if untyped:
             uses = scan(info.node, untyped, scope.static)
             for name, node in uses.tensors.items():

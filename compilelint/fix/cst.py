@@ -22,6 +22,7 @@ from compilelint.fix import layout
 from compilelint.fix.edits import LineIndex, apply_edits, order
 from compilelint.fix.errors import CannotFix
 from compilelint.fix.folding import width_of
+from compilelint.source.lines import lines_of
 
 if TYPE_CHECKING:
     import libcst
@@ -107,7 +108,7 @@ class CstFile:
     def lines_above(self) -> dict[str, set[str]]:
         """The indented lines of the text, and what stands above each, to tell code that was copied from it."""
         above: dict[str, set[str]] = {}
-        lines = layout.split(self.text)
+        lines = lines_of(self.text)
         for before, line in itertools.pairwise(lines):
             if line[:1] in (" ", "\t"):
                 above.setdefault(line, set()).add(before.strip())
@@ -286,7 +287,7 @@ class CstFile:
             if "\n" not in text and "\r" not in text:
                 return text
             return layout.dedent(indent + text)
-        lines = layout.split(text)
+        lines = lines_of(text)
         if len(lines) == 1:
             return text
         indent = self.indentation(self.statement(node))

@@ -78,11 +78,6 @@ def scan_piece(piece: str, indent: str) -> Lines:
     return scan(framed(piece, indent)).moved(-1)
 
 
-def split(code: str) -> list[str]:
-    """The lines of code without their newlines; one at least."""
-    return lines_of(code)
-
-
 def leading(line: str) -> str:
     """The whitespace a line starts with."""
     return line[: len(line) - len(line.lstrip(BLANKS))]
@@ -90,7 +85,7 @@ def leading(line: str) -> str:
 
 def dedent(code: str) -> str:
     """Code moved to the margin; blank lines around it go, and what string literals hold stays. Newlines become LF."""
-    lines = split(code)
+    lines = lines_of(code)
     while len(lines) > 1 and not lines[0].strip():
         lines.pop(0)
     while len(lines) > 1 and not lines[-1].strip():
@@ -105,7 +100,7 @@ def dedent(code: str) -> str:
 
 def indent(code: str, prefix: str, *, first: bool = True) -> str:
     """Code at the margin with `prefix` before each line, except inside string literals. Newlines become LF."""
-    lines = split(code)
+    lines = lines_of(code)
     if not prefix or (len(lines) == 1 and not first):
         return _join(lines)
     literal = scan(_join(lines) + "\n").literal if len(lines) > 1 else frozenset()
@@ -119,7 +114,7 @@ def indent(code: str, prefix: str, *, first: bool = True) -> str:
 
 def with_unit(code: str, unit: str) -> str:
     """Code at the margin whose blocks are indented by four spaces, as templates are, with the file's unit instead."""
-    lines = split(code)
+    lines = lines_of(code)
     if unit == "    " or len(lines) == 1:
         return _join(lines)
     found = scan(_join(lines) + "\n")

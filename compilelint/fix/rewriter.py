@@ -18,6 +18,7 @@ from compilelint.fix.edits import OverlapError, apply_edits, parses
 from compilelint.fix.errors import CannotFix
 from compilelint.fix.folding import fold, fold_statements
 from compilelint.fix.names import Names
+from compilelint.source.lines import lines_of
 
 if TYPE_CHECKING:
     import libcst
@@ -540,7 +541,7 @@ class Rewriter:
 
     def _fit(self, code: str, indent: str, *, first: bool = True) -> str:
         """Code at the margin, indented; lines inside brackets that were copied from the file stay as they are."""
-        lines = layout.split(code)
+        lines = lines_of(code)
         if len(lines) == 1 or not indent:
             return layout.indent(code, indent, first=first)
         try:
@@ -573,7 +574,7 @@ class Rewriter:
 
     def _newlines(self, text: str, near: int) -> str:
         """Text with the newlines of the file's line at an offset."""
-        lines = layout.split(text)
+        lines = lines_of(text)
         return self.file.index.newline_near(near).join(lines) if len(lines) > 1 else text
 
 

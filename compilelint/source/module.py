@@ -66,6 +66,12 @@ class FunctionInfo:
     def id(self) -> str:
         return f"{self.module.name}:{self.qualname}"
 
+    @property
+    def me(self) -> str | None:
+        """The name of a method's `self` or `cls`."""
+        args = self.node.args.posonlyargs + self.node.args.args
+        return args[0].arg if args and self.cls is not None and "staticmethod" not in self.decorators else None
+
     def default(self, parameter: str) -> ast.expr | None:
         """The default value of a parameter, as written; None where it has none."""
         args = self.node.args
@@ -376,26 +382,7 @@ def bound_names(statement: ast.AST) -> Iterator[str]:
         case ast.ImportFrom():
             for alias in statement.names:
                 yield alias.asname or alias.name
-        case ast.Assign():
-            for target in statement.targets:
-                yield from target_names(target)
         case ast.AnnAssign(value=None):
             return  # `x: int` says what `x` will be
-        case ast.AnnAssign() | ast.AugAssign():
-            yield from target_names(statement.target)
-        case ast.For() | ast.AsyncFor():
-            yield from target_names(statement.target)
-        case ast.With() | ast.AsyncWith():
-            for item in statement.items:
-                if item.optional_vars is not None:
-                    yield from target_names(item.optional_vars)
-
-
-def target_names(target: ast.AST) -> Iterator[str]:
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, ast.Tuple | ast.List):
-        for element in target.elts:
-            yield from target_names(element)
-    elif isinstance(target, ast.Starred):
-        yield from target_names(target.value)
+        case _:
+            yield from (target.id for target in walk.bound(statement) if isinstance(target, ast.Name))

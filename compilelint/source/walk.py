@@ -58,25 +58,31 @@ def targets(function: ast.AST) -> Iterator[ast.expr]:
     waiting: list[ast.AST] = [function]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from _places(target)
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
-            yield from _places(node.target)
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            for item in node.items:
-                if item.optional_vars is not None:
-                    yield from _places(item.optional_vars)
+        yield from bound(node)
         for name in _BODIES.get(node.__class__, ()):
             waiting += getattr(node, name)
 
 
-def _places(target: ast.expr) -> Iterator[ast.expr]:
+def bound(statement: ast.AST) -> Iterator[ast.expr]:
+    """What one statement binds by its targets, one name or place at a time."""
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            yield from single(target)
+    elif isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+        yield from single(statement.target)
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        for item in statement.items:
+            if item.optional_vars is not None:
+                yield from single(item.optional_vars)
+
+
+def single(target: ast.expr) -> Iterator[ast.expr]:
+    """The targets in one that is unpacked into."""
     if isinstance(target, ast.Tuple | ast.List):
         for element in target.elts:
-            yield from _places(element)
+            yield from single(element)
     elif isinstance(target, ast.Starred):
-        yield from _places(target.value)
+        yield from single(target.value)
     else:
         yield target
 
