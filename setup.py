@@ -13,11 +13,12 @@ from setuptools import setup
 ENGINE = """annotations aside calls engine events expressions facts frame narrow rarity regions run scope steps summary
 surroundings usage values"""
 MODELS = "containers names nn objects operators sparse tensors torch_api"
-JUDGING = "context dispatch flags hostside reached"
+JUDGING = "allowance analysis context dispatch flags hostside reached"
 COMPILED = [
     *(f"compilelint/engine/{name}.py" for name in ENGINE.split()),
     *(f"compilelint/models/{name}.py" for name in MODELS.split()),
     *(f"compilelint/{name}.py" for name in JUDGING.split()),
+    "compilelint/source/module.py",
     "compilelint/source/parents.py",
     "compilelint/source/walk.py",
 ]

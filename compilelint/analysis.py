@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mypy_extensions import mypyc_attr
+
 from compilelint.allowance import Allowance
 from compilelint.context import RAISES, SiteContext
 from compilelint.dispatch import Dispatch
@@ -39,7 +41,7 @@ from compilelint.garbage import uncollected
 from compilelint.givenup import without_given_up
 from compilelint.hostside import HostSide
 from compilelint.models import tables
-from compilelint.outcome import Reads
+from compilelint.outcome import InternalError, Reads
 from compilelint.reached import Reached
 from compilelint.resumed import without_resumed
 from compilelint.sdk import Report, Rule
@@ -69,18 +71,6 @@ CAPTURED = frozenset(
 
 
 @dataclass(slots=True)
-class InternalError:
-    """An exception of ours: in which file, at which function, in which rule (or "" for the engine)."""
-
-    path: str
-    line: int
-    function: str
-    rule: str
-    message: str
-    traceback: str
-
-
-@dataclass(slots=True)
 class Analysis:
     findings: list[Finding] = field(default_factory=list)
     stats: Stats = field(default_factory=Stats)
@@ -89,6 +79,7 @@ class Analysis:
     reads: Reads = field(default_factory=Reads)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Analyser:
     """One run over a set of files."""
 
@@ -111,7 +102,7 @@ class Analyser:
         overlay = {Path(path): text for path, text in texts.items()}
         self._home = frozenset(paths)
         self.project = Project(layout, overlay, installed or followed(settings.follow_imports), parsed)
-        self.engine = engine(self.project, self.dispatch, tables.load(settings.torch), self._is_home)
+        self.engine = engine(self.project, self.dispatch, tables.load(settings.torch), self._home)
         self.templates = Templates()
         self.result = Analysis()
         self._values: dict[Summary, dict[ast.AST, Value]] = {}
@@ -177,11 +168,8 @@ class Analyser:
     def release(self) -> None:
         """Gives up all but the modules that another part may want."""
         self.engine.release()
+        self._flags.release()
         self.project.release(set(self.paths))
-        vars(self).clear()  # what finds callers leads back here
-
-    def _is_home(self, module: Module) -> bool:
-        return module.path in self._home
 
     def _interpret(self, module: Module) -> None:
         self._guarded(module, None)

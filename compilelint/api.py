@@ -16,11 +16,11 @@ from compilelint.errors import ConfigError, InstallationError, RegistryError, Us
 from compilelint.finding import EFFECTS, Applicability, Edit, Finding, Severity
 
 if TYPE_CHECKING:
-    from compilelint.analysis import InternalError
     from compilelint.budget import Outcome as Spent
     from compilelint.checking import CheckResult
     from compilelint.explain import Explanation
     from compilelint.fixing import FixRun
+    from compilelint.outcome import InternalError
     from compilelint.outcome import Outcome as Outcome  # noqa: PLC0414  # for the server
     from compilelint.report import RuleDoc
     from compilelint.runtime.results import VerifyResult

@@ -24,7 +24,7 @@ from compilelint.source.project import Project, SourceError, decode, read_text
 from compilelint.vendor import is_copy
 
 if TYPE_CHECKING:
-    from compilelint.analysis import InternalError
+    from compilelint.outcome import InternalError
 
 
 @dataclass(slots=True)

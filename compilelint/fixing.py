@@ -17,7 +17,7 @@ from compilelint.source.notebook import is_notebook, place
 from compilelint.vendor import Copies
 
 if TYPE_CHECKING:
-    from compilelint.analysis import InternalError
+    from compilelint.outcome import InternalError
     from compilelint.proving import Prover
 
 

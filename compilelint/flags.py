@@ -72,6 +72,10 @@ class Flags:
         self._depth = 0
         self._modules = dict.fromkeys(summary.module for summary in engine.summaries())
 
+    def release(self) -> None:
+        """Gives up what finds callers, which leads back to who asks."""
+        self._calls = _uncalled
+
     def before(self, node: ast.AST, module: Module, info: FunctionInfo | None) -> Condition | None:
         """The test that must come out otherwise than by default for a node of a function to be reached."""
         if info is None:
@@ -351,7 +355,7 @@ class Flags:
         if held is None:
             return None
         for module in self._modules:
-            for value, outside in module.settings.get(name, ()):
+            for value, outside in module.wording.settings.get(name, ()):
                 other = value is (not held) if isinstance(held, bool) else isinstance(value, str) and value != held
                 if other and (outside or not from_outside) and not is_test(module):
                     return None
@@ -495,3 +499,7 @@ def _names_class(func: ast.expr, info: FunctionInfo) -> bool:
         case ast.Attribute(value=ast.Name(id=owner), attr=attr):
             return attr == info.name == "__init__" and owner[:1].isupper()
     return False
+
+
+def _uncalled(_: FunctionInfo) -> list[tuple[Summary, ast.Call]]:
+    return []

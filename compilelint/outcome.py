@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from compilelint.finding import Finding, Stats
 
-if TYPE_CHECKING:
-    from compilelint.analysis import InternalError
+
+@dataclass(slots=True)
+class InternalError:
+    """An exception of ours: in which file, at which function, in which rule (or "" for the engine)."""
+
+    path: str
+    line: int
+    function: str
+    rule: str
+    message: str
+    traceback: str
 
 
 @dataclass(slots=True)

@@ -137,7 +137,7 @@ class Reached:
         if any(a.annotation is None and info.default(a.arg) is None for a in args):
             return True
         values = self.engine.parameters(info)
-        return info.module.mentions(GRADIENTS, info.node) or any(
+        return info.mentions(GRADIENTS) or any(
             a.arg == "device" or any(map(_is_batch, walk(values[a.arg]))) for a in args if a.arg in values
         )
 
@@ -190,8 +190,8 @@ def _is_batch(value: object) -> bool:
 
 def _uses(name: str, module: Module, starts: list[int]) -> Iterator[Use]:
     """Where a module's text names a function, but where it is defined or imported."""
-    text, line, last = module.encoded, 1, 0
-    for place in module.places(name):
+    text, line, last = module.wording.encoded, 1, 0
+    for place in module.wording.places(name):
         line += text.count(b"\n", last, place)
         last = place
         before = text[text.rfind(b"\n", 0, place) + 1 : place]

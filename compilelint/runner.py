@@ -9,8 +9,9 @@ from __future__ import annotations
 import gc
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from compilelint import isolation
 from compilelint.errors import InstallationError, UsageProblem
 from compilelint.finding import Finding, Region, Severity, Span, Stats, one_per_site
 from compilelint.garbage import uncollected
-from compilelint.outcome import Outcome, Reads
+from compilelint.outcome import InternalError, Outcome, Reads
 from compilelint.parts import cut
 from compilelint.registry import UNREADABLE_FILE, load_rules
 from compilelint.source.files import Glance, glance
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.context import BaseContext
 
-    from compilelint.analysis import Analysis, InternalError
+    from compilelint.analysis import Analysis
+    from compilelint.cache import Cache
     from compilelint.config import Settings
 
 
@@ -80,12 +82,10 @@ def run(
         from compilelint.cache import Cache
 
         cache = Cache.open(settings.cache, settings, job.layout, job.installed)
-    if cache is not None:
-        found = cache.get(parts, _ready if _jobs(job, parts) > 1 else None)
-    missing = [part for part in parts if part not in found]
     made: dict[Part, Outcome] = {}
+    missing = parts if cache is None else _missing(cache, parts, found)
     try:
-        for part, outcome in _outcomes(missing, job):
+        for part, outcome in _outcomes(missing, job, len(parts)):
             made[part] = outcome
             if progress is not None:
                 progress(sum(map(len, found)) + sum(map(len, made)), len(paths))
@@ -99,6 +99,15 @@ def run(
     outcome.findings = one_per_site(outcome.findings)
     outcome.errors.sort(key=lambda error: (str(error.path), error.line))
     return outcome
+
+
+def _missing(cache: Cache, parts: Sequence[Part], found: dict[Part, Outcome]) -> Iterator[Part]:
+    """The parts that must be analysed, each as soon as that is known; what is known of the others goes to `found`."""
+    for part, outcome in cache.look(parts):
+        if outcome is None:
+            yield part
+        else:
+            found[part] = outcome
 
 
 def available_cores() -> int:
@@ -199,19 +208,19 @@ def _halves(part: Part) -> tuple[Part, Part]:
 
 
 def _failure(part: Part, error: BaseException, what: str = "") -> InternalError:
-    try:
-        from compilelint.analysis import InternalError
-    except ImportError as missing:
-        raise _not_loaded(missing) from missing
     what = what or f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error))
     return InternalError(path=str(part[0]), line=0, function="", rule="", message=what, traceback=trace)
 
 
-def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]:
-    """Each part with what became of it, as they are done."""
-    jobs = _jobs(job, parts)
-    if jobs > 1:
+def _outcomes(parts: Iterable[Part], job: Job, most: int) -> Iterator[tuple[Part, Outcome]]:
+    """Each part with what became of it, as they are done. There are `most` of them, or fewer."""
+    jobs = min(job.settings.jobs or available_cores(), most)
+    parts = iter(parts)
+    enough = 2 if job.lent else 1  # parts for which others are asked: a single one finds here what was parsed before
+    first = list(islice(parts, enough))
+    parts = chain(first, parts)
+    if jobs > 1 and len(first) == enough:
         yield from _several(parts, job, jobs)
         return
     with uncollected():
@@ -221,11 +230,7 @@ def _outcomes(parts: Sequence[Part], job: Job) -> Iterator[tuple[Part, Outcome]]
             job.parsed.release()
 
 
-def _jobs(job: Job, parts: Sequence[Part]) -> int:
-    return min(job.settings.jobs or available_cores(), len(parts))
-
-
-def _several(parts: Sequence[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
+def _several(parts: Iterable[Part], job: Job, jobs: int) -> Iterator[tuple[Part, Outcome]]:
     from concurrent.futures import as_completed
     from concurrent.futures.process import BrokenProcessPool
 
@@ -278,15 +283,6 @@ def _context() -> BaseContext:
     context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     context.set_forkserver_preload(["compilelint.analysis"])
     return context
-
-
-def _ready() -> None:
-    """Starts that process ahead of the work, so that it imports meanwhile."""
-    if _context().get_start_method() == "forkserver":
-        from multiprocessing import forkserver
-
-        with isolation.away():
-            forkserver.ensure_running()
 
 
 def _submit(pool: ProcessPoolExecutor, part: Part) -> Future[Outcome]:

@@ -188,7 +188,6 @@ IMPORTED = """
 from compilelint import runner
 
 if __name__ == "__main__":
-    runner._ready()
     with runner._pool(1, None) as pool:
         print(pool.submit(eval, "'compilelint.analysis' in __import__('sys').modules").result())
 """

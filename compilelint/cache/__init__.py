@@ -12,7 +12,7 @@ import os
 import re
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,26 +90,26 @@ class Cache:
             frozenset(map(str, layout.names)),
         )
 
-    def get(
-        self, parts: Iterable[tuple[Path, ...]], expect: Callable[[], None] | None = None
-    ) -> dict[tuple[Path, ...], Outcome]:
-        """The outcomes of those parts that are known and still hold. `expect` is called once some are known not to."""
+    def look(self, parts: Iterable[tuple[Path, ...]]) -> Iterator[tuple[tuple[Path, ...], Outcome | None]]:
+        """Each part with its outcome if that is known and still holds; first those of which nothing is known."""
         keys = {self._key(part): part for part in parts}
-        found: dict[tuple[Path, ...], Outcome] = {}
-        used = []
         values = self._store.values(keys)
-        if expect is not None and len(values) < len(keys):
-            expect()
+        yield from ((part, None) for key, part in keys.items() if key not in values)
+        used = []
         for key, value in values.items():
-            try:
-                data = rows.loads(value)
-                if self._holds(data):
-                    found[keys[key]] = rows.outcome_of(data)
-                    used.append(key)
-            except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not what we wrote
-                continue
+            outcome = self._outcome(value)
+            if outcome is not None:
+                used.append(key)
+            yield keys[key], outcome
         self._store.keep({}, used, {})
-        return found
+
+    def _outcome(self, value: str) -> Outcome | None:
+        """What was remembered, if it still holds."""
+        try:
+            data = rows.loads(value)
+            return rows.outcome_of(data) if self._holds(data) else None
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not what we wrote
+            return None
 
     def put(self, outcomes: Mapping[tuple[Path, ...], Outcome]) -> None:
         """Remembers outcomes; not those with internal errors, nor those whose files have changed meanwhile."""

@@ -79,7 +79,7 @@ def draws(info: FunctionInfo) -> bool:
 def _draws(info: FunctionInfo) -> bool:
     if FIGURE.fullmatch(info.name):
         return True
-    if not info.module.says(DRAWING):
+    if not info.module.wording.says(DRAWING):
         return False
     names = {name for name, bound in info.module.bindings.items() if any(map(_imports_drawing, bound))}
     return any(_imports_drawing(node) or (isinstance(node, ast.Name) and node.id in names) for node in walk(info.node))
@@ -121,7 +121,7 @@ def _runs_once(info: FunctionInfo) -> bool:
 
 def _uses_files(info: FunctionInfo) -> bool:
     if info.uses_files is None:
-        near = info.module.mentions(FILES, info.node)
+        near = info.mentions(FILES)
         calls = (n.func for n in walk(info.node) if isinstance(n, ast.Call)) if near else ()
         info.uses_files = any(getattr(func, "attr", getattr(func, "id", "")) in FILES for func in calls)
     return info.uses_files
@@ -134,7 +134,7 @@ def is_cached(info: FunctionInfo) -> bool:
 
 def logs(info: FunctionInfo) -> bool:
     """Whether a function writes what it is given to a log for TensorBoard."""
-    return info.module.mentions(SCALARS, info.node)
+    return info.mentions(SCALARS)
 
 
 def is_property(info: FunctionInfo) -> bool:

@@ -6,8 +6,9 @@ import ast
 import math
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mypy_extensions import mypyc_attr
@@ -90,12 +91,10 @@ class Interest(Protocol):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Engine:
-    def __init__(
-        self, project: Project, interest: Interest, tables: Table, home: Callable[[Module], bool] = lambda _: True
-    ) -> None:
-        """`home`: the modules whose findings are wanted; others are interpreted as far as those need their values."""
+    def __init__(self, project: Project, interest: Interest, tables: Table, files: Collection[Path]) -> None:
+        """`files`: those whose findings are wanted; others are interpreted as far as these need their values."""
         self.project = project
-        self.home = home
+        self._files = files
         self.interest = interest
         self.tables = tables
         self.bounds: dict[str, int] = {}
@@ -129,6 +128,10 @@ class Engine:
         self._followed = 0
         self._stores: dict[ClassInfo, Mapping[str, list[FunctionInfo]]] = {}
         self._built: dict[ClassInfo, Mapping[str, Value]] = {}
+
+    def home(self, module: Module) -> bool:
+        """Whether a module's findings are wanted."""
+        return module.path in self._files
 
     # -- names -----------------------------------------------------------------------------------------------------
 
@@ -523,7 +526,7 @@ class Engine:
 
     def is_generator(self, info: FunctionInfo) -> bool:
         if info.generator is None:
-            info.generator = info.module.mentions(YIELD, info.node) and is_generator(info.node)
+            info.generator = info.mentions(YIELD) and is_generator(info.node)
         return info.generator
 
     def disabled(self, info: FunctionInfo) -> bool:
@@ -586,7 +589,7 @@ class Engine:
             for name, value in self._documented(info, untyped - uses.tensors.keys()).items():
                 given = defaults.get(name)
                 result[name] = join(NONE, value) if isinstance(given, ast.Constant) else value
-        if info.module.mentions(ARRAYS, info.node):
+        if info.mentions(ARRAYS):
             for name in made_arrays(info.node, scope.static) & result.keys():
                 if isinstance(value := result[name], Tensor):
                     result[name] = replace(value, device=Device.CPU)

@@ -515,7 +515,7 @@ class Expressions(Calls):
 
     def _keep_walrus(self, node: ast.AST, saved: Env | None, inner: Env | None) -> None:
         """Names bound by `:=` in an operand outlive what its test told."""
-        if saved is None or inner is None or not self.module.has_walrus:
+        if saved is None or inner is None or not self.module.wording.has_walrus:
             return
         for child in walk(node):
             if isinstance(child, ast.NamedExpr) and child.target.id in inner:

@@ -79,7 +79,7 @@ class Rarity:
 
     def may_step(self, info: FunctionInfo | None, loop: Loop) -> bool:
         """Whether a loop may be one over all of a data set, of a function that works on a whole one."""
-        if info is None or info not in self.whole or info.module.mentions(PARTS, info.node):
+        if info is None or info not in self.whole or info.mentions(PARTS):
             return False
         return _may_step(loop)
 
@@ -144,7 +144,7 @@ def _makes_module(engine: Engine, info: FunctionInfo) -> bool:
 
 def _adds_module(engine: Engine, info: FunctionInfo) -> bool:
     """Whether a function, none of those that run hot by their names, gives an object modules or buffers to keep."""
-    if info.name in ("forward", "step", "__call__") or not (_keeps(info) or info.module.mentions(KEEPS, info.node)):
+    if info.name in ("forward", "step", "__call__") or not (_keeps(info) or info.mentions(KEEPS)):
         return False
     args = info.node.args.posonlyargs + info.node.args.args
     me = args[0].arg if args and info.cls is not None else None
@@ -187,7 +187,7 @@ def _is_module(engine: Engine, value: Value) -> bool:
 def _calls(engine: Engine, info: FunctionInfo, words: frozenset[str], names: frozenset[str]) -> bool:
     """Whether a function calls one of `names`, which end in one of `words`."""
     module, renamed = info.module, RENAMED[words]
-    if not module.mentions(words, info.node) and not module.says(renamed):
+    if not info.mentions(words) and not module.wording.says(renamed):
         return False
     scope = engine.scope(info.module)
     called = (scope.static(node.func) for node in nodes(info.node) if isinstance(node, ast.Call))

@@ -630,7 +630,7 @@ class Run(Expressions):
             for default in (*node.args.defaults, *node.args.kw_defaults):
                 if default is not None:
                     self.evaluate(default)
-        if self.module.has_nonlocal and self.env is not None:
+        if self.module.wording.has_nonlocal and self.env is not None:
             for child in walk(node):  # what an inner function binds anew may be anything from here on
                 for name in child.names if isinstance(child, ast.Nonlocal) else ():
                     if name in self.env:

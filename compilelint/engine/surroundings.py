@@ -6,7 +6,7 @@ Engine and Scope answer; again/replay.py puts others in their place, which note 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class Surroundings(Protocol):
     project: Project
     interest: Interest
     tables: Table
-    home: Callable[[Module], bool]
     references: dict[FunctionInfo, set[FunctionInfo | None]]
     fed_loaders: set[ast.AST]
     compile_roots: list[tuple[Summary, bool]]
@@ -49,6 +48,8 @@ class Surroundings(Protocol):
     enclosing: list[Frame]
 
     # names
+    def home(self, module: Module) -> bool: ...
+
     def scope(self, module: Module) -> Names: ...
     def namespace(self, name: str) -> Value: ...
     def submodule(self, package: str, name: str) -> Value: ...

@@ -4,44 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from compilelint.source import walk
-from compilelint.source.lines import lines_of
 from compilelint.source.parents import Parents
+from compilelint.source.wording import Wording
 
-# bytes that part words, as spaces; what is beyond ASCII is part of one
-_APART = bytes(each if chr(each).isalnum() or each == 95 or each > 127 else 32 for each in range(256))
-_QUOTED = re.compile(
-    rb'"""[\s\S]*?"""'
-    rb"|'''[\s\S]*?'''"
-    rb'|"(?:[^"\\\n]|\\.)*"'
-    rb"|'(?:[^'\\\n]|\\.)*'"
-    rb"|#.*"
-)
 _GLOBAL = re.compile(r"(?:^|[\n\r:;])[ \t\f]*global[ \t\f\\]")
-
-# a constant that something is set to, and the end of what stands before it on its line
-_SET = re.compile(r"=\s*(?:(True|False)\b|[\"']([^\"'\n]*)[\"'])")
-_NAMED = re.compile(r"(^\s*|\.\s*)?\b(\w+)\s*(?::[^=\n]+)?$", re.MULTILINE)
 
 _FILLS = frozenset("append extend insert add update setdefault".split())
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 # statements that hold others and make no scope; TryStar came with Python 3.11
 BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor, getattr(ast, "TryStar", ast.Try))
-
-
-class Setting(NamedTuple):
-    """`name = True`, `f(name="text")` in a text; `outside`: not of `self`, and not among others in its line."""
-
-    value: bool | str
-    outside: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -71,6 +48,10 @@ class FunctionInfo:
         """The name of a method's `self` or `cls`."""
         args = self.node.args.posonlyargs + self.node.args.args
         return args[0].arg if args and self.cls is not None and "staticmethod" not in self.decorators else None
+
+    def mentions(self, words: frozenset[str]) -> bool:
+        """Whether one of the words stands in it: what else is looked for there can't be."""
+        return self.module.wording.mentions(words, self.node)
 
     def default(self, parameter: str) -> ast.expr | None:
         """The default value of a parameter, as written; None where it has none."""
@@ -124,7 +105,7 @@ class ClassInfo:
             self._writers = {}, {}
             for info in self.bodies:
                 assert not isinstance(info.node, ast.Lambda)
-                written = _self_writes(info.node, calls=self.module.mentions(_FILLS, info.node))
+                written = _self_writes(info.node, calls=info.mentions(_FILLS))
                 for writers, names in zip(self._writers, written, strict=True):
                     for name in names:
                         writers.setdefault(name, []).append(info)
@@ -137,7 +118,7 @@ class Module:
     def __init__(self, path: Path, name: str, text: str, tree: ast.Module) -> None:
         self.path = path
         self.name = name
-        self.text = text
+        self.wording = Wording(text)
         self.tree = tree
         self.installed = False  # of a package that imports are followed into: read for its values, never reported on
         self.is_package = path.name == "__init__.py"
@@ -148,8 +129,9 @@ class Module:
         self.class_of: dict[ast.AST, ClassInfo] = {}
         self.bindings: dict[str, list[ast.AST]] = {}  # top-level name → statements or definitions that bind it
         self.of_tests: bool | None = None  # whether it belongs to a test suite; found when first asked
-        self._mentioned: dict[frozenset[str], list[int]] = {}
-        self._said: dict[frozenset[str], bool] = {}
+        self._parents: Parents | None = None
+        self._shared: frozenset[str] | None = None
+        self._class_named: dict[str, ClassInfo] | None = None
         self._index(tree.body, "", None)
         for statement in _top_level(tree.body):
             for bound in bound_names(statement):
@@ -160,15 +142,46 @@ class Module:
         for klass in self.classes:
             for info in klass.bodies:
                 info.cls = None
-        vars(self).clear()
+        self.functions, self.classes, self.function_of, self.class_of, self.bindings = [], [], {}, {}, {}
+        self._parents = self._shared = self._class_named = None
+        self.tree = ast.Module([], [])
 
     def follow(self, text: str) -> None:
         """Takes another text, whose change the tree has already: what was read of the old one is forgotten."""
-        self.text, self.of_tests = text, None
-        self._mentioned.clear()
-        self._said.clear()
-        for name in "encoded words quoted has_nonlocal has_walrus lines parents settings shared".split():
-            vars(self).pop(name, None)
+        self.wording, self.of_tests = Wording(text), None
+        self._parents = self._shared = None
+
+    @property
+    def text(self) -> str:
+        return self.wording.text
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines as Python counts them: a form feed ends none."""
+        return self.wording.lines
+
+    @property
+    def parents(self) -> Parents:
+        """Child → parent for the nodes of the file."""
+        if self._parents is None:
+            self._parents = Parents(self.tree)
+        return self._parents
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """Top-level names that functions bind anew, by `global`."""
+        if self._shared is None:
+            spoken = b"global" in self.wording.encoded and _GLOBAL.search(self.text) is not None
+            found = walk.walk(self.tree) if spoken else ()
+            self._shared = frozenset(name for n in found if isinstance(n, ast.Global) for name in n.names)
+        return self._shared
+
+    @property
+    def class_named(self) -> dict[str, ClassInfo]:
+        """By qualified name, the first class of that name."""
+        if self._class_named is None:
+            self._class_named = {klass.qualname: klass for klass in reversed(self.classes)}
+        return self._class_named
 
     def _index(self, body: list[ast.stmt], prefix: str, cls: ClassInfo | None) -> None:
         for statement in body:
@@ -208,120 +221,6 @@ class Module:
         elif isinstance(node, ast.Match):
             for case in node.cases:
                 self._index(case.body, prefix, cls)
-
-    @cached_property
-    def parents(self) -> Parents:
-        """Child → parent for the nodes of the file."""
-        return Parents(self.tree)
-
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines as Python counts them: a form feed ends none."""
-        return lines_of(self.text)
-
-    @cached_property
-    def encoded(self) -> bytes:
-        """The text in UTF-8: of a text with a character like an emoji, it is found in at a quarter of the cost."""
-        return self.text.encode("utf-8", "surrogatepass")
-
-    def mentions(self, words: frozenset[str], node: ast.stmt | ast.expr) -> bool:
-        """Whether one of the words stands where a node does: what else is looked for there can't be."""
-        lines = self._mentioned.get(words)
-        if lines is None:
-            lines = self._mentioned[words] = self._lines_with(words)
-        place = bisect_left(lines, node.lineno)
-        return place < len(lines) and lines[place] <= (node.end_lineno or node.lineno)
-
-    def says(self, phrases: frozenset[str]) -> bool:
-        """Whether one of the phrases stands anywhere in the text, as part of a word too."""
-        known = self._said.get(phrases)
-        if known is None:
-            known = self._said[phrases] = any(phrase.encode() in self.encoded for phrase in phrases)
-        return known
-
-    @cached_property
-    def words(self) -> frozenset[bytes]:
-        """The names and other words of the text, whatever they stand in."""
-        return frozenset(self.encoded.translate(_APART).split())
-
-    @cached_property
-    def quoted(self) -> tuple[list[int], list[int]]:
-        """Where in the encoded text strings and comments start, and where they end."""
-        spans = [match.span() for match in _QUOTED.finditer(self.encoded)]
-        return [start for start, _ in spans], [end for _, end in spans]
-
-    def places(self, word: str) -> Iterator[int]:
-        """Where in the encoded text a word stands, but in strings and comments."""
-        encoded = word.encode()
-        if encoded not in self.words:
-            return
-        for place in _places(encoded, self.encoded):
-            starts, ends = self.quoted
-            before = bisect_right(starts, place) - 1
-            if before < 0 or ends[before] <= place:
-                yield place
-
-    def _lines_with(self, words: frozenset[str]) -> list[int]:
-        present = [encoded for word in words if (encoded := word.encode()) in self.words]
-        if not present:
-            return []
-        if "\r" in self.text:
-            here = [word.decode() for word in present]
-            return [number for number, line in enumerate(self.lines, 1) if any(word in line for word in here)]
-        found, line, last = [], 1, 0
-        for place in sorted(place for word in present for place in _places(word, self.encoded)):
-            line += self.encoded.count(b"\n", last, place)
-            last = place
-            found.append(line)
-        return found
-
-    @cached_property
-    def settings(self) -> dict[str, set[Setting]]:
-        """The truths and texts that names are set to, wherever in the text that stands."""
-        found: dict[str, set[Setting]] = {}
-        for match in _SET.finditer(self.text):
-            line = self.text.rfind("\n", 0, match.start()) + 1
-            named = _NAMED.search(self.text, line, match.start())
-            if named is not None:
-                before = named[1]
-                of_self = self.text.endswith("self", line, named.start()) if before else False
-                value = match[2] if match[1] is None else match[1] == "True"
-                found.setdefault(named[2], set()).add(Setting(value, before is not None and not of_self))
-        return found
-
-    @cached_property
-    def shared(self) -> frozenset[str]:
-        """Top-level names that functions bind anew, by `global`."""
-        if b"global" not in self.encoded or _GLOBAL.search(self.text) is None:
-            return frozenset()
-        return frozenset(name for n in walk.walk(self.tree) if isinstance(n, ast.Global) for name in n.names)
-
-    @cached_property
-    def class_named(self) -> dict[str, ClassInfo]:
-        """By qualified name, the first class of that name."""
-        return {klass.qualname: klass for klass in reversed(self.classes)}
-
-    @cached_property
-    def has_nonlocal(self) -> bool:
-        return b"nonlocal " in self.encoded
-
-    @cached_property
-    def has_walrus(self) -> bool:
-        return b":=" in self.encoded
-
-
-def _places(word: bytes, text: bytes) -> Iterator[int]:
-    """Where a word stands, a whole one."""
-    place = text.find(word)
-    while place >= 0:
-        after = place + len(word)
-        if not (_is_part(text[place - 1 : place]) or _is_part(text[after : after + 1])):
-            yield place
-        place = text.find(word, after)
-
-
-def _is_part(character: bytes) -> bool:
-    return character.isalnum() or character == b"_" or not character.isascii()
 
 
 def _self_writes(node: Def, calls: bool = True) -> tuple[dict[str, None], dict[str, None]]:
