@@ -4,7 +4,8 @@
            ⊑ Unknown
 
 Values are immutable by convention (slots, no setters used after construction) and every one knows its `origin`: the
-chain of source spans that made it what it is. `Unknown` says nothing, and no rule fires on it.
+chain of source spans that made it what it is. `Unknown` says nothing, and no rule fires on it. Of those that are made
+by the million `__init__` is written out, since what dataclasses generate is not compiled.
 """
 
 from __future__ import annotations
@@ -34,14 +35,20 @@ class Device(IntEnum):
     UNKNOWN = 2
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Origin:
     """One link of a value's history: `node` in file `path`, and in words why (`why` follows the node's source text)."""
 
     path: str
     node: ast.AST
     why: str
-    parent: Origin | None = None
+    parent: Origin | None
+
+    def __init__(self, path: str, node: ast.AST, why: str, parent: Origin | None = None) -> None:
+        self.path = path
+        self.node = node
+        self.why = why
+        self.parent = parent
 
     def chain(self, limit: int = 6) -> list[Origin]:
         """From the first cause to this link, at most `limit` links, those nearest to the cause and to the use kept."""
@@ -72,22 +79,31 @@ UNKNOWN = Unknown()
 NEVER = Unknown()  # what a call gives that always raises
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Const(Value):
     """A Python constant (None, bool, int, float, str, bytes, Ellipsis, torch.dtype as `External`)."""
 
-    value: Any = None
+    value: Any
+
+    def __init__(self, value: Any = None, *, origin: Origin | None = None) -> None:
+        self.value = value
+        self.origin = origin
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Scalar(Value):
     """A Python number or string whose value is not known: `type` is "int", "float", "bool", "str" or "number"."""
 
-    type: str = "number"
-    flow: Flow = Flow.STATIC
+    type: str
+    flow: Flow
+
+    def __init__(self, type: str = "number", flow: Flow = Flow.STATIC, *, origin: Origin | None = None) -> None:  # noqa: A002
+        self.type = type
+        self.flow = flow
+        self.origin = origin
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Tensor(Value):
     """A torch.Tensor. `dtype` is "bool", "int", "float", "complex" or None; `rank` None where unknown.
 
@@ -97,14 +113,37 @@ class Tensor(Value):
     `dims`: the sizes where known, as values (Const, Scalar) or None each; None where the rank is unknown.
     """
 
-    device: Device = Device.UNKNOWN
-    dtype: str | None = None
-    rank: int | None = None
-    pinned: bool = False
-    kind: str = ""
-    dynamic: bool = False
-    constant: bool = False
-    dims: tuple[Value | None, ...] | None = None
+    device: Device
+    dtype: str | None
+    rank: int | None
+    pinned: bool
+    kind: str
+    dynamic: bool
+    constant: bool
+    dims: tuple[Value | None, ...] | None
+
+    def __init__(
+        self,
+        device: Device = Device.UNKNOWN,
+        dtype: str | None = None,
+        rank: int | None = None,
+        pinned: bool = False,
+        kind: str = "",
+        dynamic: bool = False,
+        constant: bool = False,
+        dims: tuple[Value | None, ...] | None = None,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.rank = rank
+        self.pinned = pinned
+        self.kind = kind
+        self.dynamic = dynamic
+        self.constant = constant
+        self.dims = dims
+        self.origin = origin
 
 
 @dataclass(slots=True, eq=False)
@@ -114,28 +153,50 @@ class Namespace(Value):
     name: str = ""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class External(Value):
     """Anything named in a module outside the project, by its canonical dotted name: `torch.relu`, `time.time`."""
 
-    name: str = ""
+    name: str
+
+    def __init__(self, name: str = "", *, origin: Origin | None = None) -> None:
+        self.name = name
+        self.origin = origin
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Function(Value):
     """A function of the project; `bound` is its `self` or `cls`; `closure` the scope it was made in (engine's own)."""
 
-    info: FunctionInfo = None  # type: ignore[assignment]
-    bound: Value | None = None
-    closure: Any = None
+    info: FunctionInfo
+    bound: Value | None
+    closure: Any
+
+    def __init__(
+        self,
+        info: FunctionInfo,
+        bound: Value | None = None,
+        closure: Any = None,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.info = info
+        self.bound = bound
+        self.closure = closure
+        self.origin = origin
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Method(Value):
     """A method of a value that the models know: `name` on `receiver` (`Tensor.item`, `list.append`)."""
 
-    name: str = ""
-    receiver: Value = None  # type: ignore[assignment]
+    name: str
+    receiver: Value
+
+    def __init__(self, name: str, receiver: Value, *, origin: Origin | None = None) -> None:
+        self.name = name
+        self.receiver = receiver
+        self.origin = origin
 
 
 @dataclass(slots=True, eq=False)
@@ -145,7 +206,7 @@ class Class(Value):
     info: ClassInfo = None  # type: ignore[assignment]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Instance(Value):
     """An instance of a project class (`info`) or of an external one (`external`, its canonical dotted name).
 
@@ -153,10 +214,25 @@ class Instance(Value):
     `attrs` are attributes known for this very instance, beyond what its class says.
     """
 
-    info: ClassInfo | None = None
-    external: str = ""
-    bases: tuple[str, ...] = ()
-    attrs: Mapping[str, Value] = field(default_factory=dict)
+    info: ClassInfo | None
+    external: str
+    bases: tuple[str, ...]
+    attrs: Mapping[str, Value]
+
+    def __init__(
+        self,
+        info: ClassInfo | None = None,
+        external: str = "",
+        bases: tuple[str, ...] = (),
+        attrs: Mapping[str, Value] | None = None,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.info = info
+        self.external = external
+        self.bases = bases
+        self.attrs = attrs if attrs is not None else {}
+        self.origin = origin
 
     def isa(self, *names: str) -> bool:
         return self.external in names or any(base in names for base in self.bases)
@@ -167,25 +243,51 @@ class Instance(Value):
         return self.external or next((b for b in self.bases if b != "torch.nn.Module"), "")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Seq(Value):
     """A list, tuple, set, generator, range, torch.Size…: `items` where each is known, else `element` stands for all."""
 
-    kind: str = "list"
-    items: tuple[Value, ...] | None = None
-    element: Value = UNKNOWN
+    kind: str
+    items: tuple[Value, ...] | None
+    element: Value
+
+    def __init__(
+        self,
+        kind: str = "list",
+        items: tuple[Value, ...] | None = None,
+        element: Value = UNKNOWN,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.kind = kind
+        self.items = items
+        self.element = element
+        self.origin = origin
 
     def any_item(self) -> Value:
         return self.element if self.items is None else join_all(self.items)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Map(Value):
     """A dict: `items` by constant key where known, else `element` stands for all values, `key` for all keys."""
 
-    items: Mapping[Any, Value] | None = None
-    key: Value = UNKNOWN
-    element: Value = UNKNOWN
+    items: Mapping[Any, Value] | None
+    key: Value
+    element: Value
+
+    def __init__(
+        self,
+        items: Mapping[Any, Value] | None = None,
+        key: Value = UNKNOWN,
+        element: Value = UNKNOWN,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.items = items
+        self.key = key
+        self.element = element
+        self.origin = origin
 
     def any_item(self) -> Value:
         return self.element if self.items is None else join_all(self.items.values())
@@ -208,7 +310,7 @@ class Compiled(Value):
     fullgraph: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Union(Value):
     """One of a few different values: `Optional[Tensor]` is Union(Const(None), Tensor). Never nested, never Unknown.
 
@@ -216,8 +318,19 @@ class Union(Value):
     assigned on some path of the function at hand.
     """
 
-    options: tuple[Value, ...] = ()
-    declared: bool = False
+    options: tuple[Value, ...]
+    declared: bool
+
+    def __init__(
+        self,
+        options: tuple[Value, ...] = (),
+        declared: bool = False,
+        *,
+        origin: Origin | None = None,
+    ) -> None:
+        self.options = options
+        self.declared = declared
+        self.origin = origin
 
 
 OUTPUT = "<output>"  # the external name of what a module nobody knows returns: a tensor or a container of tensors
