@@ -375,7 +375,7 @@ class Analyser:
         node: ast.AST | None = event.node
         if isinstance(event, Call):
             node = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-        if node is None or not isinstance(event, Branch | Call) or summary.info is None:
+        if node is None or not isinstance(event, (Branch, Call)) or summary.info is None:
             return False
         if tensor_of(self.values(summary).get(node, UNKNOWN)) is None:
             return False
@@ -485,7 +485,7 @@ def _span(report: Report, event: Event, module: Module, effects: Sequence[Effect
     """Where a finding stands: of a test of several lines, from the statement on, for the jump is on its first line."""
     span = span_of(module, report.node)
     owner = event.owner if "graph-break" in effects and isinstance(event, Branch) else None
-    if not isinstance(owner, ast.If | ast.While | ast.Assert) or report.node not in (event.node, owner.test):
+    if not isinstance(owner, (ast.If, ast.While, ast.Assert)) or report.node not in (event.node, owner.test):
         return span
     return replace(span, line=owner.lineno, column=span_of(module, owner).column) if owner.lineno < span.line else span
 

@@ -56,7 +56,7 @@ def _is_constant_text(message: ast.expr | None) -> bool:
 def branch_node(event: Branch) -> ast.AST:
     """Where a branch is reported: the whole test, so that `a or b` of one statement is one finding."""
     owner = event.owner
-    if isinstance(owner, ast.If | ast.While | ast.IfExp | ast.Assert) and isinstance(owner.test, ast.BoolOp):
+    if isinstance(owner, (ast.If, ast.While, ast.IfExp, ast.Assert)) and isinstance(owner.test, ast.BoolOp):
         return owner.test
     return owner if isinstance(owner, ast.BoolOp) else event.node
 
@@ -150,7 +150,7 @@ def tensor_in(value: Value | None) -> Tensor | None:
         return None
     if (tensor := tensor_of(value)) is not None:
         return tensor
-    if isinstance(value, Seq | Map):
+    if isinstance(value, (Seq, Map)):
         return next((v for v in walk(value) if isinstance(v, Tensor)), None)
     return None
 

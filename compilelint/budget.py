@@ -144,7 +144,7 @@ def measured(record: Record, backend: str) -> Budget:
     texts = {shown: _lines(path) for path, shown in record.files.items()}
     for event in record.events:
         for metric, what, count in _costs(event, record.device):
-            whole = isinstance(event, Graph | Recompile)  # these are a function's, not a line's
+            whole = isinstance(event, (Graph, Recompile))  # these are a function's, not a line's
             source = "" if whole else _line(texts.get(event.path, []), event.line)
             site = Site(metric, event.path, event.function, source, what)
             found.sites[site] += count

@@ -138,7 +138,7 @@ def _apply_file(settings: Settings, path: Path, table: Mapping[str, Any], local_
 
 
 def _strings(value: object, where: str) -> tuple[str, ...]:
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise ConfigError(f"{where}: expected a list of strings, got {_shown(value)}")
 
@@ -227,7 +227,7 @@ def _roots(value: object, where: str) -> tuple[str, ...]:
 def _follow_imports(value: object, where: str) -> bool | tuple[str, ...]:
     if isinstance(value, bool):
         return value
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         raise ConfigError(f"{where}: expected true, false or a list of import names, got {_shown(value)}")
     from compilelint.source.installed import MODELLED
 
@@ -247,7 +247,7 @@ def _per_file(value: object, where: str) -> tuple[tuple[str, tuple[str, ...]], .
 
 
 def _path(value: object, where: str) -> Path:
-    if isinstance(value, str | Path) and str(value):
+    if isinstance(value, (str, Path)) and str(value):
         return Path(value)
     raise ConfigError(f"{where}: expected a path, got {_shown(value)}")
 
@@ -255,7 +255,7 @@ def _path(value: object, where: str) -> Path:
 def _shown(value: object) -> str:
     kinds = {bool: "a boolean", str: "a string", list: "a list", dict: "a table", int: "a number", float: "a number"}
     kind = kinds.get(type(value), type(value).__name__)
-    return f"{kind} ({value!r})" if isinstance(value, str | int | float) else kind
+    return f"{kind} ({value!r})" if isinstance(value, (str, int, float)) else kind
 
 
 _READERS: dict[str, Callable[[object, str], Any]] = {

@@ -34,7 +34,7 @@ class Dispatch:
         return bool(self._checks(event, target))
 
     def checks(self, event: Event) -> list[tuple[Rule, Check]]:
-        target = event.target if isinstance(event, Call | Load | Store | Enter) else ""
+        target = event.target if isinstance(event, (Call, Load, Store, Enter)) else ""
         return self._checks(type(event), target)
 
     def _checks(self, event: type[Event], target: str) -> list[tuple[Rule, Check]]:

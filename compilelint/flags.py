@@ -252,7 +252,7 @@ class Flags:
             self._loose = {
                 (name, value.value)
                 for name, value in self._loosely()
-                if isinstance(value, Const) and isinstance(value.value, bool | str)
+                if isinstance(value, Const) and isinstance(value.value, (bool, str))
             }
         return self._loose
 
@@ -405,7 +405,7 @@ def leading(node: ast.AST, module: Module) -> tuple[list[Condition], ast.AST | N
         case ast.BoolOp(op=op, values=values):
             earlier = values[: values.index(node)] if node in values else []
             found = [Condition(module, value, isinstance(op, ast.And)) for value in earlier]
-    return found, None if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef) else around
+    return found, None if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) else around
 
 
 def _block(statement: ast.stmt, around: ast.AST) -> list[ast.stmt]:
@@ -439,7 +439,7 @@ def _around(info: FunctionInfo) -> FunctionInfo | None:
     node: ast.AST | None = info.node if "<locals>" in info.qualname else None
     while node is not None:
         node = info.module.parents.get(node)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return info.module.function_of.get(node)
     return None
 

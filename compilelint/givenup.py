@@ -40,7 +40,7 @@ def _behind(module: Module, line: int) -> range:
                     end = block[-1].end_lineno or block[-1].lineno
                     return range((part.end_lineno or line) + 1, end + 1)
                 if isinstance(part, ast.match_case) or (
-                    isinstance(part, ast.stmt | ast.excepthandler) and part.lineno <= line <= (part.end_lineno or line)
+                    isinstance(part, (ast.stmt, ast.excepthandler)) and part.lineno <= line <= (part.end_lineno or line)
                 ):
                     around.append(part)
     return range(0)

@@ -119,7 +119,7 @@ class HostSide:
                 on_host = part.device is Device.CPU or part.kind == "numpy"
                 source = None if on_host else self._stems_from(part)
                 found.add(True if on_host else self._is_host(source) if source is not None else False)
-            elif isinstance(part, Unknown | Instance):
+            elif isinstance(part, (Unknown, Instance)):
                 return False
         return False if False in found or not found else True if True in found else None
 

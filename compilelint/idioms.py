@@ -135,7 +135,7 @@ def read_kind(event: Event, ctx: Context) -> ReadKind:
 
 def _loop(event: Event, ctx: Context) -> ast.AST | None:
     node = ctx.parent(event.statement) if event.site.loops else None
-    while node is not None and not isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.AsyncFunctionDef):
+    while node is not None and not isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
         node = ctx.parent(node)
     return node
 
@@ -172,7 +172,7 @@ def is_reported(event: Event, ctx: Context) -> bool:
     for decorator in function.decorator_list:
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         if (
-            isinstance(name, ast.Attribute | ast.Name)
+            isinstance(name, (ast.Attribute, ast.Name))
             and (name.attr if isinstance(name, ast.Attribute) else name.id) in STATE
         ):
             return True
@@ -203,7 +203,7 @@ def index_parts(index: Value) -> tuple[Value, ...]:
 def is_number(value: Value) -> bool:
     """Whether `value` is certainly a Python number."""
     if isinstance(value, Const):
-        return isinstance(value.value, bool | int | float | complex)
+        return isinstance(value.value, (bool, int, float, complex))
     return isinstance(value, Scalar) and value.type != "str"
 
 

@@ -346,7 +346,7 @@ def _wrong_targets(subscription: Subscription) -> Iterator[str]:
     from compilelint.models.names import told_as
 
     event, targets = subscription.event, subscription.targets
-    if targets and not issubclass(event, Call | Load | Store | Enter):
+    if targets and not issubclass(event, (Call, Load, Store, Enter)):
         yield f"{event.__name__} has no target: subscribe to it without `{targets[0]}`"
         return
     for target in targets if event is Call else ():

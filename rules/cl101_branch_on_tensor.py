@@ -131,7 +131,7 @@ def rewritten(event: Branch, ctx: Context) -> Fix | None:
 def asks_membership(event: Branch) -> bool:
     """`t in [1, 2]` is a tensor to Dynamo alone: eager code gets a Python bool, which no torch function takes."""
     test = getattr(event.owner, "test", event.node)
-    return any(isinstance(node, ast.In | ast.NotIn) for node in ast.walk(test))
+    return any(isinstance(node, (ast.In, ast.NotIn)) for node in ast.walk(test))
 
 
 @rule.on(Call, "any", "all")

@@ -120,7 +120,7 @@ def convert(event: Convert, ctx: Context) -> Iterator[Report]:
 def text_is_used(event: Convert, ctx: Context) -> bool:
     """Whether the text that a tensor is formatted into is measured, joined, compared or looked up: it must be known."""
     node: ast.AST | None = event.node
-    while isinstance(node, ast.expr) and not isinstance(node, ast.JoinedStr | ast.Call):
+    while isinstance(node, ast.expr) and not isinstance(node, (ast.JoinedStr, ast.Call)):
         node = ctx.parent(node)
     user = ctx.parent(node) if isinstance(node, ast.JoinedStr) or node is event.node else None
     while isinstance(user, ast.FormattedValue):

@@ -91,7 +91,7 @@ def scalar_draw(event: Call, ctx: Context) -> Iterator[Report]:
     size = event.argument(place, "size")
     unsized = size is None or (isinstance(size, Const) and size.value is None)
     given = (*event.args, *event.kwargs.values())  # `normal(means)` of an array has a size
-    if ctx.compiled and not event.starred and unsized and all(isinstance(v, Const | Scalar) for v in given):
+    if ctx.compiled and not event.starred and unsized and all(isinstance(v, (Const, Scalar)) for v in given):
         message = f"`{ctx.source(event.node)}` gives one Python number: {cost(event, ctx)}"
         yield Report(
             event.node,

@@ -104,7 +104,7 @@ def call(event: Call, ctx: Context) -> Iterator[Report]:
 def ask_outside(event: Call, ctx: Context) -> Fix | None:
     """`if stale or t.is_inference():` → `if stale or (not torch.compiler.is_compiling() and t.is_inference()):`."""
     node, test = event.node, ctx.parent(event.node)
-    if not isinstance(node, ast.Call) or not isinstance(test, ast.BoolOp | ast.If | ast.IfExp):
+    if not isinstance(node, ast.Call) or not isinstance(test, (ast.BoolOp, ast.If, ast.IfExp)):
         return None
     if not isinstance(test, ast.BoolOp) and test.test is not node:
         return None

@@ -68,7 +68,7 @@ def copied(event: Call, ctx: Context) -> Iterator[Report]:
     if not ctx.compiled or value is None:
         return
     module = isinstance(value, Instance) and value.isa("torch.nn.Module")
-    shallow = event.target == "copy.copy" and isinstance(value, Seq | Map)
+    shallow = event.target == "copy.copy" and isinstance(value, (Seq, Map))
     fields = value.attrs.values() if isinstance(value, Instance) and event.target == "copy.deepcopy" else ()
     holds = any(tensor_in(each) is not None for each in (value, *fields))
     anything = event.target == "copy.deepcopy" and ctx.torch_says(event.target).get("breaks") is True
@@ -92,7 +92,7 @@ def clone(event: Call, value: Value) -> Fix | None:
     if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
         return None
     argument = call.args[0]
-    if not isinstance(argument, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+    if not isinstance(argument, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         return None
     template, why = copy_of(event.target, value)
     if template is None:

@@ -67,7 +67,7 @@ def access(event: Call, ctx: Context) -> Iterator[Report]:
 @rule.on(Call, "Tensor.data_ptr", "Tensor.untyped_storage")
 def address(event: Call, ctx: Context) -> Iterator[Report]:
     """The object alone is traced; what is computed from it isn't."""
-    used = isinstance(ctx.parent(event.node), ast.BinOp | ast.Compare | ast.Attribute | ast.Call)
+    used = isinstance(ctx.parent(event.node), (ast.BinOp, ast.Compare, ast.Attribute, ast.Call))
     if ctx.compiled and used and not event.discarded:
         message = f"`{ctx.source(event.node)}` reads a memory address or storage: {cost(event, ctx)}"
         yield Report(event.node, message, because=event.receiver, hint=HINT, fix=always_clone(event, ctx))
@@ -76,7 +76,7 @@ def address(event: Call, ctx: Context) -> Iterator[Report]:
 def always_clone(event: Call, ctx: Context) -> Fix | None:
     """`x if x.data_ptr() % n == 0 else x.clone()`, `if x.data_ptr() % n: x = x.clone()` → the clone, always."""
     node: ast.AST | None = event.node
-    while node is not None and not isinstance(node, ast.IfExp | ast.stmt):
+    while node is not None and not isinstance(node, (ast.IfExp, ast.stmt)):
         node = ctx.parent(node)
     match node:
         case ast.IfExp(body=ast.Name(id=name), orelse=clone) | ast.IfExp(body=clone, orelse=ast.Name(id=name)):

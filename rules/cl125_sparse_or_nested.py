@@ -86,7 +86,7 @@ def touched(event: Touch, ctx: Context) -> Iterator[Report]:
         return
     if is_passed_otherwise(node, ctx, holds_sparse):
         return
-    while isinstance(around := ctx.parent(node), ast.Call | ast.keyword) and node is not getattr(around, "func", None):
+    while isinstance(around := ctx.parent(node), (ast.Call, ast.keyword)) and node is not getattr(around, "func", None):
         node = around
     name = ctx.function.name if isinstance(ctx.function, ast.FunctionDef) else "the function"
     message = f"`{ctx.source(event.node)}` is sparse: Dynamo gives up the frame of `{name}`, the rest runs eagerly"
@@ -103,7 +103,7 @@ def touched(event: Touch, ctx: Context) -> Iterator[Report]:
 def is_passed_on(event: Touch, ctx: Context) -> bool:
     """Whether it is but given another name, or returned as it came."""
     around = ctx.parent(event.node)
-    if isinstance(around, ast.Assign | ast.AnnAssign):
+    if isinstance(around, (ast.Assign, ast.AnnAssign)):
         return not isinstance(event.node, ast.Call)
     return isinstance(around, ast.Return) and not event.made_here
 
@@ -111,7 +111,7 @@ def is_passed_on(event: Touch, ctx: Context) -> bool:
 def is_made_in_loop(event: Touch) -> bool:
     """Whether the loop around makes it in each round: the break there makes Dynamo skip the frame already."""
     name = event.node.id if isinstance(event.node, ast.Name) else ""
-    made = (n for loop in event.site.loops if isinstance(loop.node, ast.For | ast.While) for n in loop.node.body)
+    made = (n for loop in event.site.loops if isinstance(loop.node, (ast.For, ast.While)) for n in loop.node.body)
     return any(name in target_names(statement) for statement in made)
 
 

@@ -52,7 +52,7 @@ def check(event: Call, ctx: Context) -> Iterator[Report]:
 
 def from_shape(event: Call) -> Fix | None:
     call = event.node
-    if not isinstance(call, ast.Call) or len(call.args) != 1 or not isinstance(call.args[0], ast.Name | ast.Attribute):
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return None
     argument = call.args[0]
 

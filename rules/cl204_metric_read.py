@@ -299,7 +299,7 @@ def start_of(use: ast.Name, ctx: Context) -> ast.expr | None:
         if not isinstance(values, ast.Tuple) or len(values.elts) != len(parent.elts):
             return None
         return values.elts[parent.elts.index(use)]
-    return parent.value if isinstance(parent, ast.Assign | ast.AnnAssign) else None
+    return parent.value if isinstance(parent, (ast.Assign, ast.AnnAssign)) else None
 
 
 def is_whole(node: ast.expr | None) -> bool:

@@ -102,7 +102,7 @@ def read_name(node: ast.AST) -> str | None:
 def read_first(event: Event, ctx: Context) -> Fix | None:
     """`for k, v in d.items(): out[k] = v.item()` and comprehensions like it: over `to_host(d)`."""
     around: ast.AST | None = event.node
-    while around is not None and not isinstance(around, ast.For | ast.DictComp | ast.ListComp | ast.FunctionDef):
+    while around is not None and not isinstance(around, (ast.For, ast.DictComp, ast.ListComp, ast.FunctionDef)):
         around = ctx.parent(around)
     match around:
         case ast.For(target=target, iter=ran_over, orelse=[]):
@@ -139,7 +139,7 @@ def read_first(event: Event, ctx: Context) -> Fix | None:
 def stacked(event: Event, ctx: Context) -> Fix | None:
     """The whole comprehension as one stacked read, where it does nothing but read."""
     node = enclosing(event, ctx, ast.DictComp, ast.ListComp)
-    if not isinstance(node, ast.DictComp | ast.ListComp) or len(node.generators) != 1 or node.generators[0].ifs:
+    if not isinstance(node, (ast.DictComp, ast.ListComp)) or len(node.generators) != 1 or node.generators[0].ifs:
         return None
     generator, name = node.generators[0], read_name(event.node)
     match node, generator:
@@ -166,7 +166,7 @@ def stacked(event: Event, ctx: Context) -> Fix | None:
         return _whole(node, holder, ctx)
     if isinstance(held, Seq) and held.kind not in ("list", "tuple"):
         return None  # a set or a generator can't be stacked
-    full = isinstance(held, Map | Seq) and bool(held.items)
+    full = isinstance(held, (Map, Seq)) and bool(held.items)
 
     def build(rw: Rewriter) -> None:
         template = code if full else f"{code} if {{0}} else {empty}"

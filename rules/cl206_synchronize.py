@@ -84,7 +84,7 @@ def moved(event: Call, ctx: Context) -> Fix | None:
     moving: ast.stmt = statement
     if isinstance(loop, ast.If) and not loop.orelse and loop.body == [statement]:
         moving, loop = loop, ctx.parent(loop)
-    if not isinstance(loop, ast.For | ast.While) or loop.orelse:
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
         return None
     if isinstance(moving, ast.If) and names_in(moving.test) & target_names(loop):
         return None

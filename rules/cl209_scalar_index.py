@@ -90,7 +90,7 @@ def writes(event: Write, ctx: Context) -> Iterator[Report]:
 def select(event: Read, ctx: Context) -> Fix | None:
     """`x[t]` on one device, or `self.table[t].to(y.device)` with a host table."""
     node = event.node
-    if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple | ast.Slice):
+    if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Tuple, ast.Slice)):
         return None
     method = ctx.parent(node)
     call = ctx.parent(method) if isinstance(method, ast.Attribute) and method.attr == "to" else None

@@ -82,7 +82,7 @@ def collect(event: Call, name: str, ctx: Context) -> Fix | None:
     alone = len([n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]) == 2
     if not isinstance(first, ast.Name) or first.id != name or not alone or event.site.protected or function is None:
         return None
-    if not isinstance(loop, ast.For | ast.While) or loop.orelse or any(isinstance(e, ast.Starred) for e in rest):
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or any(isinstance(e, ast.Starred) for e in rest):
         return None
     if any(changed_in(part, loop) for part in rest):
         return None
@@ -102,9 +102,9 @@ def collect(event: Call, name: str, ctx: Context) -> Fix | None:
 
 def is_captured(name: str, function: ast.AST) -> bool:
     """Whether a function inside reads the name, or it is another scope's, which functions that are called may read."""
-    if any(name in n.names for n in ast.walk(function) if isinstance(n, ast.Global | ast.Nonlocal)):
+    if any(name in n.names for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal))):
         return True
-    inside = [n for n in ast.walk(function) if n is not function and isinstance(n, ast.Lambda | ast.FunctionDef)]
+    inside = [n for n in ast.walk(function) if n is not function and isinstance(n, (ast.Lambda, ast.FunctionDef))]
     return any(name in names_in(each) for each in inside)
 
 

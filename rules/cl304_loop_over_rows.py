@@ -102,7 +102,7 @@ def _maps(element: ast.expr, ctx: Context) -> bool:
     for part in ast.walk(element):
         if isinstance(part, ast.Call):
             function = ctx.value(part.func)
-            name = function.name if isinstance(function, External | Method) else ""
+            name = function.name if isinstance(function, (External, Method)) else ""
             on_tensor = isinstance(function, Method) and tensor_of(function.receiver) is not None
             said = ctx.torch_says(f"Tensor.{name}" if on_tensor else name)
             if name.endswith("_") or said.get("breaks") is not False or said.get("syncs") or said.get("tags"):

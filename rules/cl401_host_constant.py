@@ -95,9 +95,9 @@ def host_data(data: Value, sure: bool) -> bool:
     """Python data, and no tensor; where nothing is known of it, `torch.tensor` takes Python data by its own advice."""
     if isinstance(data, Unknown):
         return sure
-    if isinstance(data, Const | Scalar):
+    if isinstance(data, (Const, Scalar)):
         return True
-    if isinstance(data, Seq | Map):
+    if isinstance(data, (Seq, Map)):
         return data.items != () and not any(on_device(v) for v in walk(data))  # of no data, no copy
     tensor = tensor_of(data)
     return tensor is not None and tensor.kind == "numpy"
@@ -119,7 +119,7 @@ def filled(event: Call, call: ast.Call, data: Value) -> Fix | None:
     ):
         return None
     first, shape, fill = call.args[0], "()", call.args[0]
-    if isinstance(first, ast.List | ast.Tuple):
+    if isinstance(first, (ast.List, ast.Tuple)):
         constants = [constant(e) for e in first.elts]
         if len({(type(c), repr(c)) for c in constants}) != 1 or type(constants[0]) not in (bool, int, float):
             return None

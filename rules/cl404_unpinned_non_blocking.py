@@ -82,11 +82,11 @@ def pinned(event: Call, ctx: Context) -> Fix | None:
     if (
         in_step(event, ctx)
         or tensor_of(ctx.value(where)) is not None
-        or not isinstance(where, ast.Name | ast.Attribute)
+        or not isinstance(where, (ast.Name, ast.Attribute))
     ):
         return None
     statement = event.statement
-    if not isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AnnAssign):
+    if not isinstance(statement, (ast.Assign, ast.Return, ast.Expr, ast.AnnAssign)):
         return None
     is_device = isinstance(where, ast.Attribute) and where.attr == "device"
 

@@ -80,7 +80,7 @@ def attribute_in(copied: ast.expr | None, ctx: Context) -> ast.Attribute | None:
     """The attribute of `self.table.to(d)`, and of `self.table[:n].to(d)`, a part by slices and numbers."""
     if isinstance(copied, ast.Subscript):
         parts = copied.slice.elts if isinstance(copied.slice, ast.Tuple) else [copied.slice]
-        if not all(isinstance(part, ast.Slice | ast.Constant) or is_number(ctx.value(part)) for part in parts):
+        if not all(isinstance(part, (ast.Slice, ast.Constant)) or is_number(ctx.value(part)) for part in parts):
             return None
         copied = copied.value
     return copied if isinstance(copied, ast.Attribute) else None
@@ -138,7 +138,7 @@ def class_names(holder: ast.ClassDef) -> set[str]:
     """The names that a class binds itself."""
     names: set[str] = set()
     for statement in holder.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(statement.name)
         elif not isinstance(statement, ast.AnnAssign) or statement.value is not None:
             names |= target_names(statement)

@@ -60,7 +60,7 @@ def keep(event: Call, value: Value) -> Fix | None:
     module = isinstance(value, Instance) and value.isa("torch.nn.Module")
     if not module and not isinstance(target, ast.Name):
         return None
-    if not isinstance(target, ast.Name | ast.Attribute):
+    if not isinstance(target, (ast.Name, ast.Attribute)):
         return None
 
     def build(rw: Rewriter) -> None:

@@ -243,7 +243,7 @@ def _said(node: Def) -> tuple[Any, ...]:
 
 
 def _globals(node: Def) -> Sequence[str]:
-    return [name for child in ast.walk(node) if isinstance(child, ast.Global | ast.Nonlocal) for name in child.names]
+    return [name for child in ast.walk(node) if isinstance(child, (ast.Global, ast.Nonlocal)) for name in child.names]
 
 
 def _move_statements(node: ast.Lambda, executions: Sequence[Execution]) -> None:

@@ -63,13 +63,13 @@ def alike(one: Any, two: Any) -> bool:
     """Whether two values are the same to the last detail, and made at the same places of the syntax tree."""
     if one is two:
         return True
-    if type(one) is not type(two) or isinstance(one, ast.AST | FunctionInfo | ClassInfo | Summary):
+    if type(one) is not type(two) or isinstance(one, (ast.AST, FunctionInfo, ClassInfo, Summary)):
         return False
-    if isinstance(one, Value | Origin) and is_dataclass(one):
+    if isinstance(one, (Value, Origin)) and is_dataclass(one):
         return all(alike(getattr(one, f.name), getattr(two, f.name)) for f in fields(one))
     if isinstance(one, Mapping):
         return list(one) == list(two) and all(alike(value, two[name]) for name, value in one.items())
-    if isinstance(one, list | tuple):
+    if isinstance(one, (list, tuple)):
         return len(one) == len(two) and all(map(alike, one, two))
     return bool(one == two)
 
@@ -227,4 +227,4 @@ class _AskingScope:
 
 def _is_definite(value: Value) -> bool:
     """Whether a name is found without interpreting anything: what defines or imports it says what it is."""
-    return isinstance(value, External | Class | Namespace | Function) and not isinstance(value, Instance)
+    return isinstance(value, (External, Class, Namespace, Function)) and not isinstance(value, Instance)

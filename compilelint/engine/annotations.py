@@ -131,7 +131,7 @@ class _Reader:
                 return self.subscript(base, index, at, depth)
             case ast.Name() | ast.Attribute():
                 value = self.scope.static(node)
-                if isinstance(value, Class | External | Union):
+                if isinstance(value, (Class, External, Union)):
                     return self.named(value, at, depth)
                 meant = self.scope.alias(node)
                 return _Reader(meant[0], self.path, self.why).read(meant[1], at, depth + 1) if meant else UNKNOWN

@@ -57,7 +57,7 @@ MADE_OF = "is made of a tensor by a function that isn't known"
 
 def _is_no_tensor(value: Value | None) -> bool:
     """Whether a parameter is declared a bool, a text or a container: a tensor passed for it was inferred wrongly."""
-    return isinstance(value, Seq | Map) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
+    return isinstance(value, (Seq, Map)) or (isinstance(value, Scalar) and value.type in ("bool", "str"))
 
 
 def _is_of_numbers(value: Value | None) -> bool:
@@ -170,7 +170,7 @@ class Calls(Frame):
                 arguments.args[0] = self.proved(first, node, "is an operation of tensors alone")
         elif isinstance(given, Instance) and given.external == BATCH and takes_tensor(target):
             arguments.args[0] = objects.batch_tensor(given)
-        if isinstance(func, ast.Attribute) and isinstance(callee, Method | Unknown):
+        if isinstance(func, ast.Attribute) and isinstance(callee, (Method, Unknown)):
             self._update_receiver(func, callee, arguments, node)
         if isinstance(callee, Unknown) and isinstance(func, ast.Attribute):
             self._note_unresolved(func.attr, arguments)
@@ -448,7 +448,7 @@ class Calls(Frame):
             info, bound, frame = frame.summary.info, frame.summary.bound, frame.parent
         if info is None or info.cls is None or bound is None:
             return UNKNOWN
-        owner = bound.info if isinstance(bound, Instance | Class) else info.cls
+        owner = bound.info if isinstance(bound, (Instance, Class)) else info.cls
         method = self.engine.method(owner or info.cls, name, after=info.cls)
         if method is not None:
             static = "staticmethod" in method.decorators
@@ -623,7 +623,7 @@ class Calls(Frame):
         position = index.value if isinstance(index, Const) else None
         if type(position) is int and -len(items) <= position < len(items):
             return items[position]
-        return seq.any_item() if isinstance(index, Const | Scalar) else UNKNOWN
+        return seq.any_item() if isinstance(index, (Const, Scalar)) else UNKNOWN
 
     # -- iteration -----------------------------------------------------------------------------------------------------
 
@@ -670,7 +670,7 @@ class Calls(Frame):
 
     def _update_receiver(self, func: ast.Attribute, callee: Value, arguments: Arguments, node: ast.Call) -> None:
         """`xs.append(v)` and the like change what the name `xs` holds."""
-        if not isinstance(callee, Method) or not isinstance(callee.receiver, Seq | Map):
+        if not isinstance(callee, Method) or not isinstance(callee.receiver, (Seq, Map)):
             return
         changed = containers.mutated(callee.receiver, callee.name, arguments)
         if changed is None:

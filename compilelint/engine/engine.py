@@ -191,7 +191,7 @@ class Engine:
                     order.extend(b for b in self.mro(option.info) if b not in order)
                 elif isinstance(option, External) and option.name not in order:
                     order.append(option.name)
-                elif isinstance(option, Unknown) and isinstance(base, ast.Attribute | ast.Name) and "?" not in order:
+                elif isinstance(option, Unknown) and isinstance(base, (ast.Attribute, ast.Name)) and "?" not in order:
                     order.append("?")
         self._ordering -= 1
         return order
@@ -355,7 +355,7 @@ class Engine:
             if info in self._attrs and not self._ordering:
                 self._unset.add((info, name))
             return None
-        if isinstance(value, Seq | Map) or (isinstance(value, Instance) and value.external in CONTAINERS):
+        if isinstance(value, (Seq, Map)) or (isinstance(value, Instance) and value.external in CONTAINERS):
             fillers = [f for b in self.mro(info) if isinstance(b, ClassInfo) for f in b.fills.get(name, ())]
             fillers = [f for f in fillers if f.name != "__init__" and f not in writers]
             writers += fillers[: max(0, MAX_WRITERS - len(writers))]
@@ -505,7 +505,7 @@ class Engine:
         scope = self.scope(info.module)
         imported: dict[str, Value] = {}
         for node in walk_tree(info.node):
-            if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
                 imported.update(scope.imports(node))
         for node in walk_tree(info.node):
             if isinstance(node, ast.Call):

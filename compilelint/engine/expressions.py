@@ -98,7 +98,7 @@ class Expressions(Calls):
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "super":
             return self.super_attribute(node.attr)
         base = self.evaluate(node.value)
-        if not isinstance(base, External | Unknown) and self.wants(Load, target := f"{owner(base)}.{node.attr}"):
+        if not isinstance(base, (External, Unknown)) and self.wants(Load, target := f"{owner(base)}.{node.attr}"):
             self.emit(Load(node, self.site, self.statement, base, node.attr, target))
         value = self.attribute(base, node.attr, node)
         self.last_owner = node, base
@@ -162,7 +162,7 @@ class Expressions(Calls):
                     return Seq(kind, None, join_all([*rest, self.element_of(inner, element)]))
             else:
                 items.append(self.evaluate(element))
-        if len(items) > MAX_ITEMS or (len(items) > MAX_NESTED and any(isinstance(v, Seq | Map) for v in items)):
+        if len(items) > MAX_ITEMS or (len(items) > MAX_NESTED and any(isinstance(v, (Seq, Map)) for v in items)):
             return Seq(kind, None, join_all(items[:8]))
         return Seq(kind, tuple(items))
 
@@ -180,7 +180,7 @@ class Expressions(Calls):
                     rest.append(value.element if isinstance(value, Map) else UNKNOWN)
                 continue
             key = self.evaluate(key_node)
-            if isinstance(key, Const) and isinstance(key.value, str | int | bool | float | type(None)):
+            if isinstance(key, Const) and isinstance(key.value, (str, int, bool, float, type(None))):
                 items[key.value] = value
             else:
                 certain = False
@@ -291,7 +291,7 @@ class Expressions(Calls):
             and isinstance(value, Union)
             and any(isinstance(v, Const) and v.value is None for v in value.options)
         ):
-            kept = tuple(v for v in value.options if not isinstance(v, Instance | Function | Class))
+            kept = tuple(v for v in value.options if not isinstance(v, (Instance, Function, Class)))
             return kept[0] if len(kept) == 1 else Union(kept, origin=value.origin)
         return value
 

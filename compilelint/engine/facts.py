@@ -16,9 +16,9 @@ def is_generator(node: ast.AST) -> bool:
     stack: list[ast.AST] = list(body) if isinstance(body, list) else [body]
     while stack:
         current = stack.pop()
-        if isinstance(current, ast.Yield | ast.YieldFrom):
+        if isinstance(current, (ast.Yield, ast.YieldFrom)):
             return True
-        if not isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+        if not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             stack += children(current)
     return False
 

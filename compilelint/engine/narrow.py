@@ -141,9 +141,9 @@ def _device_test(run: Expressions, left: ast.expr, right: ast.expr) -> tuple[ast
 
 
 def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
-    equal = isinstance(op, ast.Is | ast.Eq)
+    equal = isinstance(op, (ast.Is, ast.Eq))
     if (
-        isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq)
+        isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
         and isinstance(right, ast.Constant)
         and right.value is None
     ):
@@ -163,25 +163,25 @@ def _compare(run: Expressions, left: ast.expr, op: ast.cmpop, right: ast.expr, t
         return
     if isinstance(op, ast.Eq) and truth and isinstance(right, ast.Constant) and right.value in ELSEWHERE:
         out.gates.add("elsewhere")
-    if isinstance(op, ast.Eq | ast.NotEq) and (told := _device_test(run, left, right)) is not None:
+    if isinstance(op, (ast.Eq, ast.NotEq)) and (told := _device_test(run, left, right)) is not None:
         owner, device = told
         _tells_place(run, owner, device, equal is truth, out)
         return
-    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, ast.Eq | ast.NotEq):
+    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and isinstance(op, (ast.Eq, ast.NotEq)):
         if isinstance(op, ast.Eq) is truth and not _is_size(run.peek(left.left)):
             out.gates.add("every-n")
         return
     if isinstance(left, ast.Name) and left.id == "__name__" and isinstance(op, ast.Eq) and truth:
         out.gates.add("main")
         return
-    if isinstance(op, ast.Eq | ast.Is | ast.NotEq | ast.IsNot) and equal is truth:
+    if isinstance(op, (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)) and equal is truth:
         for side in (left, right):
             if isinstance(side, ast.Attribute):
                 value = run.scope.static(side)
                 if isinstance(value, External) and value.name in HALF:
                     out.gates.add("half")
     if isinstance(op, ast.In) and truth:
-        for element in right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else ():
+        for element in right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else ():
             value = run.scope.static(element)
             if isinstance(value, External) and value.name in HALF:
                 out.gates.add("half")
@@ -202,12 +202,12 @@ def _counts(run: Expressions, attribute: ast.Attribute) -> bool:
 
 def _type_is(run: Expressions, node: ast.expr, op: ast.cmpop, right: ast.expr, truth: bool, out: Narrowing) -> None:
     """`type(x) is int`, `type(x) in (int, float)`: a tensor of another type may be a subclass's."""
-    if isinstance(op, ast.In | ast.NotIn):
-        named = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else []
+    if isinstance(op, (ast.In, ast.NotIn)):
+        named = right.elts if isinstance(right, (ast.Tuple, ast.List, ast.Set)) else []
     else:
-        named = [right] if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) else []
+        named = [right] if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) else []
     kinds = [run.scope.static(name) for name in named]
-    is_one = isinstance(op, ast.Is | ast.Eq | ast.In) is truth
+    is_one = isinstance(op, (ast.Is, ast.Eq, ast.In)) is truth
     plain = all(isinstance(kind, External) and "." not in kind.name for kind in kinds)
     if kinds and (is_one or plain):
         _isinstance(run, node, kinds, is_one, out)
@@ -224,7 +224,7 @@ def _call(run: Expressions, test: ast.Call, truth: bool, out: Narrowing) -> None
     name = callee.name if isinstance(callee, External) else ""
     last = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
     asks = run.engine.asks_compiling(callee) if isinstance(callee, Function) else False
-    if name in COMPILING or asks or (isinstance(callee, Unknown | External | Function) and last in COMPILING_NAMES):
+    if name in COMPILING or asks or (isinstance(callee, (Unknown, External, Function)) and last in COMPILING_NAMES):
         out.gates.add("compiling" if truth else "not-compiling")
     elif name in TRACING:
         if truth:
@@ -256,7 +256,7 @@ def _isinstance(run: Expressions, node: ast.expr, kinds: list[Value], truth: boo
     judged = [(v, is_a(run, v, kinds)) for v in options(value)]
     if truth and any(isinstance(kind, Unknown) for kind in kinds):
         # a list that passes as a class that nobody knows is no plain list
-        judged = [(v if is_one or not isinstance(v, Seq | Map | Scalar) else UNKNOWN, is_one) for v, is_one in judged]
+        judged = [(v if is_one or not isinstance(v, (Seq, Map, Scalar)) else UNKNOWN, is_one) for v, is_one in judged]
     kept = tuple(v for v, is_one in judged if is_one in (truth, None))
     if any(isinstance(v, Unknown) for v in kept):
         out.values[path] = UNKNOWN
@@ -328,7 +328,7 @@ def _is_one(run: Expressions, value: Value, kind: Value) -> bool | None:
             if any(b is kind.info for b in run.engine.mro(value.info)):
                 return True
             return None  # a subclass of what was annotated may be meant
-        return False if isinstance(value, Tensor | Const | Scalar | Seq | Map) else None
+        return False if isinstance(value, (Tensor, Const, Scalar, Seq, Map)) else None
     if not isinstance(kind, External):
         return None
     name = kind.name

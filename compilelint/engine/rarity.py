@@ -89,7 +89,7 @@ def _may_step(loop: Loop) -> bool:
     match loop.node:
         case ast.For(iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))) if name in ("tqdm", "trange"):
             return True
-    return loop.kind == "while" or isinstance(loop.iterated, Unknown | Instance)
+    return loop.kind == "while" or isinstance(loop.iterated, (Unknown, Instance))
 
 
 def _is_rare(engine: Engine, info: FunctionInfo, contexts: Iterable[Summary]) -> bool:
@@ -171,7 +171,7 @@ def _keeps(info: FunctionInfo) -> bool:
 
 def _root(node: ast.expr) -> str:
     """`self` of `self.adapters[name]`."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 

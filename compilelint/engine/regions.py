@@ -112,7 +112,7 @@ class Regions:
             for loop in summary.loops
             if loop.is_step
             or self._rarity.may_step(summary.info, loop)
-            or (works and loop.kind == "for" and not isinstance(loop.iterated, Seq | Map | Scalar | Const))
+            or (works and loop.kind == "for" and not isinstance(loop.iterated, (Seq, Map, Scalar, Const)))
         ]
 
     def seldom(self, info: FunctionInfo) -> bool:
@@ -296,7 +296,7 @@ def _made_of_tensors(summary: Summary) -> bool:
     bound = summary.bound
     if not isinstance(bound, Instance) or bound.isa(*LASTING) or any(b.startswith("torch.utils.") for b in bound.bases):
         return False
-    given = [value for value in summary.arguments.values() if isinstance(value, Tensor | Seq | Map)]
+    given = [value for value in summary.arguments.values() if isinstance(value, (Tensor, Seq, Map))]
     return any(isinstance(v, Tensor) for value in given for v in walk(value))
 
 

@@ -553,7 +553,7 @@ class Run(Expressions):
     def _put_item(self, path: str, base: Value, index: Value, value: Value) -> None:
         """The container at `path` holds `value` from here on."""
         if isinstance(base, Map):
-            if base.items is not None and isinstance(index, Const) and isinstance(index.value, str | int):
+            if base.items is not None and isinstance(index, Const) and isinstance(index.value, (str, int)):
                 certain = not self.loops and not self.branches
                 items = dict(base.items)
                 items[index.value] = value if certain or index.value not in items else join(items[index.value], value)
@@ -693,7 +693,7 @@ if hasattr(ast, "TryStar"):  # from Python 3.11 on
 
 def _binds_first(loop: ast.AST, name: str, body: list[ast.stmt]) -> bool:
     """`if total is None: total = …`, where nothing else in the loop makes it None again: the first round alone."""
-    stores = [n for n in walk(loop) if isinstance(n, ast.Assign | ast.AnnAssign | ast.For) and _binds(n, name)]
+    stores = [n for n in walk(loop) if isinstance(n, (ast.Assign, ast.AnnAssign, ast.For)) and _binds(n, name)]
     reset = any(isinstance(getattr(n, "value", None), ast.Constant) or isinstance(n, ast.For) for n in stores)
     return not reset and any(_binds(s, name) for s in body)
 

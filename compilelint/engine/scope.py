@@ -20,7 +20,7 @@ BUILTINS = frozenset(dir(builtins))
 
 def _is_overload(statement: ast.AST) -> bool:
     """Whether a function is a signature alone: `@overload`, `@torch.jit._overload`."""
-    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     return any(ast.unparse(d).rpartition(".")[2] in ("overload", "_overload") for d in statement.decorator_list)
 

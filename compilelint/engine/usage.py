@@ -204,14 +204,14 @@ def _made_arrays(body: list[ast.stmt], resolve: object, rebound: set[str]) -> se
     for statement in body:
         if isinstance(statement, ast.With):
             found |= _made_arrays(statement.body, resolve, rebound)
-        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return):
+        elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)):
             nodes = list(walk(statement))
-            if not any(isinstance(n, ast.IfExp | ast.BoolOp | ast.Lambda) for n in nodes):
+            if not any(isinstance(n, (ast.IfExp, ast.BoolOp, ast.Lambda)) for n in nodes):
                 found |= {name for n in nodes if (name := _array_of(n, resolve)) is not None} - rebound
-        if isinstance(statement, ast.Return | ast.Raise):
+        if isinstance(statement, (ast.Return, ast.Raise)):
             break
         rebound |= {n.id for n in walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        if any(isinstance(n, ast.Return | ast.Raise) for n in walk(statement)):
+        if any(isinstance(n, (ast.Return, ast.Raise)) for n in walk(statement)):
             break  # what stands below may not be for all that is passed
     return found
 

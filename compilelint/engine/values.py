@@ -388,7 +388,7 @@ def is_drawn(value: Value) -> bool:
 
 def owner(value: Value) -> str:
     """The class that an attribute is looked up in, as events name it: `Tensor` for all that may be one."""
-    if isinstance(value, Tensor | Union):
+    if isinstance(value, (Tensor, Union)):
         return "Tensor"
     return value.kind if isinstance(value, Instance) else ""
 
@@ -406,7 +406,7 @@ def tensor_of(value: Value) -> Tensor | None:
     if isinstance(value, Union):
         tensors = [v for v in value.options if isinstance(v, Tensor)]
         others = [v for v in value.options if not isinstance(v, Tensor)]
-        if tensors and (not others or (not value.declared and all(isinstance(v, Const | Scalar) for v in others))):
+        if tensors and (not others or (not value.declared and all(isinstance(v, (Const, Scalar)) for v in others))):
             return tensors[0]
     return None
 
@@ -552,7 +552,7 @@ def _is_registered(value: Value) -> bool:
 def _merge(a: Value, b: Value, depth: int) -> Value | None:
     """One value of the same kind for two, or None where they are of different kinds."""
     if a.__class__ is not b.__class__:
-        return _merge_scalars(a, b) if isinstance(a, Const | Scalar) and isinstance(b, Const | Scalar) else None
+        return _merge_scalars(a, b) if isinstance(a, (Const, Scalar)) and isinstance(b, (Const, Scalar)) else None
     match a:
         case Const():
             assert isinstance(b, Const)

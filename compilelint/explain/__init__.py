@@ -95,7 +95,7 @@ class _Reader:
 
     def _inside(self, loop: Loop) -> bool:
         """Whether the place is in the body of a loop."""
-        body = loop.node.body if isinstance(loop.node, ast.For | ast.AsyncFor | ast.While) else [loop.node]
+        body = loop.node.body if isinstance(loop.node, (ast.For, ast.AsyncFor, ast.While)) else [loop.node]
         child: ast.AST | None = self.chain[0]
         while child is not None and child not in body:
             child = self.module.parents.get(child)

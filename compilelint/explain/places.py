@@ -48,8 +48,8 @@ def expressions_at(module: Module, at: Place) -> list[ast.expr | ast.arg]:
     )[1]
     chain = [innermost]
     parent = module.parents.get(innermost)
-    while parent is not None and not isinstance(parent, ast.stmt | ast.Lambda):
-        if isinstance(parent, ast.expr | ast.arg) and not isinstance(parent, ast.Starred | ast.Slice):
+    while parent is not None and not isinstance(parent, (ast.stmt, ast.Lambda)):
+        if isinstance(parent, (ast.expr, ast.arg)) and not isinstance(parent, (ast.Starred, ast.Slice)):
             chain.append(parent)
         parent = module.parents.get(parent)
     return chain
@@ -64,7 +64,7 @@ def functions_around(module: Module, node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     child, parent = node, module.parents.get(node)
     while parent is not None:
-        inside = isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child in parent.body
+        inside = isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body
         if inside or isinstance(parent, ast.Lambda) or (isinstance(parent, ast.arguments) and child in _args(parent)):
             found.append(parent if not isinstance(parent, ast.arguments) else module.parents[parent])
         child, parent = parent, module.parents.get(parent)
@@ -80,7 +80,7 @@ def _expressions(module: Module) -> list[tuple[Span, ast.expr | ast.arg]]:
     return [
         (span_of(module, node), node)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.expr | ast.arg) and not isinstance(node, ast.Starred | ast.Slice)
+        if isinstance(node, (ast.expr, ast.arg)) and not isinstance(node, (ast.Starred, ast.Slice))
     ]
 
 

@@ -162,9 +162,7 @@ class CstFile:
         return start, end
 
     def _raw_span(self, node: ast.AST) -> tuple[int, int]:
-        if not isinstance(
-            node, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.alias | ast.excepthandler | ast.pattern
-        ):
+        if not isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.arg, ast.alias, ast.excepthandler, ast.pattern)):
             raise CannotFix(f"a {type(node).__name__} has no position")
         if node.end_lineno is None or node.end_col_offset is None or node.end_lineno > len(self.index.starts):
             raise CannotFix(f"the {type(node).__name__} has no position in this text")
@@ -262,7 +260,7 @@ class CstFile:
                 start = self.span(sibling)[0]
                 return self.text[self.index.line_start(start) : start].lstrip("\ufeff").replace("\x0c", "")
         parent = self.block(statement)[0]
-        while not isinstance(parent, ast.stmt | ast.Module):
+        while not isinstance(parent, (ast.stmt, ast.Module)):
             parent = self.parents[parent]
         return self.indentation(parent) + self.unit if isinstance(parent, ast.stmt) else ""
 
@@ -301,7 +299,7 @@ class CstFile:
         import libcst
 
         code = self.code(node)
-        if isinstance(node, ast.Yield | ast.YieldFrom | ast.NamedExpr):
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.NamedExpr)):
             code = f"({code})"  # no expressions to libcst without them
         try:
             if isinstance(node, ast.stmt):

@@ -123,7 +123,7 @@ def is_import(edit: Edit) -> bool:
         body = ast.parse(edit.text).body
     except (SyntaxError, ValueError):
         return False
-    return bool(body) and all(isinstance(statement, ast.Import | ast.ImportFrom) for statement in body)
+    return bool(body) and all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in body)
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:

@@ -106,9 +106,9 @@ class Names:
                 if bound in read:  # `if is_available(): import torch`, and the code at hand counts on it
                     yield bound, module, statement
         for scope in scopes:
-            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 for local in scope.body:
-                    if isinstance(local, ast.Import | ast.ImportFrom) and local.lineno < getattr(at, "lineno", 0):
+                    if isinstance(local, (ast.Import, ast.ImportFrom)) and local.lineno < getattr(at, "lineno", 0):
                         for bound, module in _bindings(local):
                             yield bound, module, local
 
@@ -208,14 +208,14 @@ class Names:
         return (
             self._first_line(body[0]),
             "",
-            "\n\n" if isinstance(body[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else "\n",
+            "\n\n" if isinstance(body[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else "\n",
         )
 
     def _leading_imports(self) -> list[ast.stmt]:
         """The first run of imports that own their lines, `from __future__` aside."""
         run: list[ast.stmt] = []
         for each in self.file.tree.body:
-            if isinstance(each, ast.Import | ast.ImportFrom):
+            if isinstance(each, (ast.Import, ast.ImportFrom)):
                 if not _is_future(each) and self.file.own_start(each) and self.file.own_end(each):
                     run.append(each)
             elif run:
@@ -241,9 +241,9 @@ def _top_imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
     stack: list[ast.stmt] = list(reversed(tree.body))
     while stack:
         statement = stack.pop()
-        if isinstance(statement, ast.Import | ast.ImportFrom):
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
             found.append(statement)
-        elif isinstance(statement, ast.Try | ast.With):
+        elif isinstance(statement, (ast.Try, ast.With)):
             stack += reversed(statement.body)
     return found
 
@@ -256,7 +256,7 @@ def _optional_imports(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
         for outer in tree.body
         if isinstance(outer, ast.If) and "TYPE_CHECKING" not in ast.unparse(outer.test)
         for each in outer.body
-        if isinstance(each, ast.Import | ast.ImportFrom)
+        if isinstance(each, (ast.Import, ast.ImportFrom))
     ]
 
 
@@ -286,7 +286,7 @@ def _same_binding(name: str, one: ast.AST, other: ast.AST) -> bool:
     """Whether two statements make a name the same thing: `import torch` and `import torch.nn` do."""
     if one is other:
         return True
-    if not isinstance(one, ast.Import | ast.ImportFrom) or not isinstance(other, ast.Import | ast.ImportFrom):
+    if not isinstance(one, (ast.Import, ast.ImportFrom)) or not isinstance(other, (ast.Import, ast.ImportFrom)):
         return False
     return dict(_bindings(one)).get(name) is not None and dict(_bindings(one)).get(name) == dict(_bindings(other)).get(
         name
@@ -379,7 +379,7 @@ def _identifiers(node: ast.AST) -> set[str]:
             found.add(each.id)
         elif isinstance(each, ast.arg):
             found.add(each.arg)
-        elif isinstance(each, ast.Global | ast.Nonlocal):
+        elif isinstance(each, (ast.Global, ast.Nonlocal)):
             found.update(each.names)
         elif isinstance(each, ast.alias):
             found.add(each.asname or each.name.partition(".")[0])
@@ -387,7 +387,7 @@ def _identifiers(node: ast.AST) -> set[str]:
             found.add(each.rest or "")
         elif isinstance(
             each,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar,
+            (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
         ):
             found.add(each.name or "")
     return found

@@ -606,4 +606,4 @@ def _merged(ranked: list[tuple[int, Edit]]) -> list[Edit]:
 def lines_below(code: str) -> int:
     """Ends of lines between code inserted in a module and what follows: two lines stay empty below a definition."""
     last = statements(code)[-1:]
-    return 3 if last and isinstance(last[0], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else 1
+    return 3 if last and isinstance(last[0], (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else 1

@@ -75,7 +75,7 @@ def binary(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, right
         return Tensor(origin=run.origin(node, "is computed from a module's output", left))
     if isinstance(left, Const) and isinstance(right, Const):
         return _constants(op, left, right)
-    if isinstance(left, Const | Scalar) and isinstance(right, Const | Scalar):
+    if isinstance(left, (Const, Scalar)) and isinstance(right, (Const, Scalar)):
         return _scalars(run, node, op, left, right)
     if isinstance(left, Seq) and isinstance(right, Seq) and op is ast.Add:
         if left.items is not None and right.items is not None and len(left.items) + len(right.items) <= 64:
@@ -125,7 +125,7 @@ def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, rig
     tensor = left if isinstance(left, Tensor) else right
     assert isinstance(tensor, Tensor)
     other = right if tensor is left else left
-    if isinstance(other, Seq | Map) and not (isinstance(other, Seq) and tensor.kind == "numpy"):
+    if isinstance(other, (Seq, Map)) and not (isinstance(other, Seq) and tensor.kind == "numpy"):
         return UNKNOWN
     if isinstance(other, Const) and isinstance(other.value, str):
         return UNKNOWN
@@ -136,7 +136,7 @@ def _tensors(run: Frame, node: ast.AST, op: type[ast.operator], left: Value, rig
         rank = max(tensor.rank, other.rank) if tensor.rank is not None and other.rank is not None else None
         if rank is not None and op is ast.MatMult and 1 in (tensor.rank, other.rank):
             rank -= 1
-    elif isinstance(other, Const | Scalar):
+    elif isinstance(other, (Const, Scalar)):
         kind = other.type if isinstance(other, Scalar) else scalar_type(other.value)
         if kind == "float" and dtype in ("int", "bool"):
             dtype = "float"
@@ -216,7 +216,7 @@ def unary(run: Frame, node: ast.AST, op: type[ast.unaryop], value: Value) -> Val
                 dynamic=value.dynamic, constant=value.constant,
                 origin=run.origin(node, "is computed from a tensor", value),
             )  # fmt: skip
-        case Const() if isinstance(value.value, int | float) and op in (ast.USub, ast.UAdd):
+        case Const() if isinstance(value.value, (int, float)) and op in (ast.USub, ast.UAdd):
             return Const(-value.value if op is ast.USub else +value.value)
         case Scalar():
             return Scalar(value.type, value.flow, origin=value.origin)
@@ -244,7 +244,7 @@ def compare(run: Frame, node: ast.AST, op: type[ast.cmpop], left: Value, right: 
         rank = tensor.rank
         if isinstance(other, Tensor):
             rank = max(rank, other.rank) if rank is not None and other.rank is not None else None
-        elif not isinstance(other, Const | Scalar):
+        elif not isinstance(other, (Const, Scalar)):
             rank = None
         numpy = tensor.kind == "numpy" and not (isinstance(other, Tensor) and other.kind != "numpy")
         return Tensor(

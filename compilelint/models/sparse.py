@@ -21,7 +21,7 @@ OF_ALL = frozenset("mm matmul add sub mul cat stack".split())  # sparse where al
 
 
 def is_sparse(value: Value) -> bool:
-    if not isinstance(value, Tensor | Union):
+    if not isinstance(value, (Tensor, Union)):
         return False
     tensor = tensor_of(value)
     return tensor is not None and tensor.kind == "sparse"

@@ -188,7 +188,7 @@ def rank_of_size(arguments: Arguments) -> int | None:
         size = arguments.args[0]
         if isinstance(size, Seq):
             return len(size.items) if size.items is not None else None
-        return 1 if isinstance(size, Const | Scalar) else None
+        return 1 if isinstance(size, (Const, Scalar)) else None
     return len(arguments.args) or None
 
 
@@ -424,7 +424,7 @@ def read(run: Calls, tensor: Tensor, index: Value, node: ast.AST) -> Value:
     device = tensor.device
     kind = "numpy" if tensor.kind == "numpy" else ""
     dynamic = mask is not None or any((t := tensor_of(p)) is not None and t.dynamic for p in parts)
-    if tensor.dynamic and all(isinstance(p, Const | External) for p in parts):
+    if tensor.dynamic and all(isinstance(p, (Const, External)) for p in parts):
         dynamic = not any(isinstance(p, Const) and type(p.value) is int for p in parts[:1])
     why = "is a boolean-mask read" if mask is not None else "is read from a tensor"
     return Tensor(device, tensor.dtype, rank, kind=kind, dynamic=dynamic, origin=run.origin(node, why, tensor))

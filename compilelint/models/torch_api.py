@@ -197,7 +197,7 @@ def _result(
         )
     given = (*arguments.args, *arguments.kwargs.values())
     device = device_of(*given)
-    if given and not arguments.starred and all(isinstance(v, Const | Scalar) for v in given):
+    if given and not arguments.starred and all(isinstance(v, (Const, Scalar)) for v in given):
         device = Device.CPU  # torch.div(n, 2, rounding_mode="trunc")
     if last == "normal" and "size" in arguments.kwargs:  # of numbers
         device = tensors.device_from(arguments.kwargs.get("device"))
@@ -206,7 +206,7 @@ def _result(
     )
     return Tensor(
         device, dtype, rank, dynamic=dynamic,
-        constant=bool(arguments.args) and all(isinstance(v, Const | Scalar | Unknown) for v in arguments.args),
+        constant=bool(arguments.args) and all(isinstance(v, (Const, Scalar, Unknown)) for v in arguments.args),
         origin=run.origin(node, "is a tensor", first),
     )  # fmt: skip
 
@@ -237,7 +237,7 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
             dtype = "float"
     if last in ("arange", "linspace", "randperm", "logspace"):
         rank = 1
-    elif last in ("tensor", "scalar_tensor") and isinstance(source, Const | Scalar):
+    elif last in ("tensor", "scalar_tensor") and isinstance(source, (Const, Scalar)):
         rank = 0
     elif last in ("tensor", "as_tensor") and isinstance(source, Seq):
         rank = _nesting(source)
@@ -257,7 +257,7 @@ def _factory(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> Valu
 
 def _nesting(value: Value) -> int | None:
     """How deep lists of numbers are nested: the rank of the tensor made from them."""
-    if isinstance(value, Const | Scalar):
+    if isinstance(value, (Const, Scalar)):
         return 0
     if isinstance(value, Seq):
         inner = _nesting(value.items[0] if value.items else value.element)
@@ -333,7 +333,7 @@ def _not_tensor(run: Calls, last: str, arguments: Arguments, node: ast.AST) -> V
             value = arguments.args[0]
             if isinstance(value, Tensor):
                 return Const(value.kind != "numpy")
-            if isinstance(value, Const | Scalar | Seq | Map):
+            if isinstance(value, (Const, Scalar, Seq, Map)):
                 return Const(False)
         return Scalar("bool")
     if last == "numel":
@@ -408,7 +408,7 @@ def _construct(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Va
     if nn.is_module(name):
         return Instance(None, name, ("torch.nn.Module",), origin=run.origin(node, "is a module"))
     if name.startswith("torch.distributions."):
-        numbers = all(isinstance(v, Const | Scalar) for v in (*arguments.args, *arguments.kwargs.values()))
+        numbers = all(isinstance(v, (Const, Scalar)) for v in (*arguments.args, *arguments.kwargs.values()))
         device = Device.CPU if numbers and not arguments.starred else Device.UNKNOWN
         drawn = Tensor(device, "float", origin=run.origin(node, "is a distribution"))
         return Instance(None, name, attrs={"*drawn": drawn}, origin=run.origin(node, "is constructed"))
@@ -448,7 +448,7 @@ def _number(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Value
         return Scalar(kind, Flow.DATA, origin=run.origin(node, "is read from a tensor", value))
     if isinstance(value, Scalar):
         return Scalar(kind, value.flow, origin=value.origin)
-    if isinstance(value, Const) and isinstance(value.value, int | float) and name in ("int", "float", "bool"):
+    if isinstance(value, Const) and isinstance(value.value, (int, float)) and name in ("int", "float", "bool"):
         try:
             return Const({"int": int, "float": float, "bool": bool}[name](value.value))
         except (ValueError, OverflowError):
@@ -533,7 +533,7 @@ def _extreme(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Valu
 
 
 def _widened(value: Value) -> Value:
-    if isinstance(value, Const) and isinstance(value.value, int | float):
+    if isinstance(value, Const) and isinstance(value.value, (int, float)):
         return Scalar(type(value.value).__name__)
     return value if isinstance(value, Scalar) else UNKNOWN
 
@@ -693,10 +693,10 @@ def _getattr(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Valu
     if len(arguments.args) >= 2 and isinstance(arguments.args[1], Const) and isinstance(arguments.args[1].value, str):
         found = run.attribute(arguments.args[0], arguments.args[1].value, node)
         if len(arguments.args) == 3 and not isinstance(found, Unknown):
-            return found if not isinstance(arguments.args[0], Instance | External) else join(found, arguments.args[2])
+            return found if not isinstance(arguments.args[0], (Instance, External)) else join(found, arguments.args[2])
         return found
     owner = arguments.args[0] if len(arguments.args) == 2 else UNKNOWN
-    of_torch = isinstance(owner, Namespace | External) and owner.name == "torch.nn"
+    of_torch = isinstance(owner, (Namespace, External)) and owner.name == "torch.nn"
     return External(nn.ANY) if of_torch else UNKNOWN
 
 
@@ -872,7 +872,7 @@ def _numpy(run: Calls, head: str, last: str, arguments: Arguments, node: ast.AST
         return replace(array, dtype="bool" if flags else None)
     if last in NUMPY_MAKERS or not arguments.args:
         return array
-    if not all(isinstance(v, Const | Scalar) for v in given):
+    if not all(isinstance(v, (Const, Scalar)) for v in given):
         return replace(array, constant=_may_be_one(arguments.args[0]))
     if any(isinstance(v, Scalar) and v.flow is Flow.DATA for v in given):
         return Scalar("float", Flow.DATA)
@@ -915,7 +915,7 @@ def _tree_map(run: Calls, name: str, arguments: Arguments, node: ast.AST) -> Val
     given = arguments.args[1:] if name.endswith("only") else arguments.args
     if len(given) < 2:
         return UNKNOWN
-    leaves = [value for value in walk(given[1]) if not isinstance(value, Seq | Map | Union)]
+    leaves = [value for value in walk(given[1]) if not isinstance(value, (Seq, Map, Union))]
     run.call_back(given[0], [join_all(leaves)], node)
     return UNKNOWN
 

@@ -91,7 +91,7 @@ def _moved(value: Any, device: torch.device, copied: Callable[[Tensor], Tensor])
         moved = copy.copy(value)
         moved.update({key: _moved(item, device, copied) for key, item in value.items()})
         return moved
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         items = [_moved(item, device, copied) for item in value]
         if type(value) is list:
             return items

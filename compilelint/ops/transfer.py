@@ -34,7 +34,7 @@ def to_host(values: Mapping[Key, Tensor | Number]) -> dict[Key, Number]:
                 raise ValueError(f"{key!r} has {value.numel()} elements, not one")
             found.setdefault(value.device, {}).setdefault(value.dtype, []).append(key)
             result[key] = 0  # keeps the mapping's order
-        elif isinstance(value, bool | int | float | complex):
+        elif isinstance(value, (bool, int, float, complex)):
             result[key] = value
         else:
             raise TypeError(f"{key!r} is {type(value).__name__}: neither a tensor nor a number")

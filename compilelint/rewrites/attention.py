@@ -27,7 +27,7 @@ def pass_mask_always(event: Branch, ctx: Context) -> Fix | None:
     from compilelint.sdk import Fix
 
     owner = event.owner
-    if not isinstance(owner, ast.If | ast.IfExp) or ctx.function is None:
+    if not isinstance(owner, (ast.If, ast.IfExp)) or ctx.function is None:
         return None
     test = owner.test
     tests = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]

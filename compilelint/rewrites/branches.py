@@ -129,7 +129,7 @@ def _may_be_sizes(node: ast.expr, ctx: Context) -> bool:
     return (
         number is not None
         and picked
-        and all(isinstance(link.node, ast.arg | ast.Name | ast.Subscript) for link in links)
+        and all(isinstance(link.node, (ast.arg, ast.Name, ast.Subscript)) for link in links)
     )
 
 
@@ -209,10 +209,10 @@ def reduce_on_device(event: Call, ctx: Context) -> Fix | None:
     if (
         not isinstance(call, ast.Call)
         or len(call.args) != 1
-        or isinstance(call.args[0], ast.GeneratorExp | ast.Starred)
+        or isinstance(call.args[0], (ast.GeneratorExp, ast.Starred))
     ):
         return None
-    tested = isinstance(parent, ast.If | ast.While | ast.IfExp | ast.Assert) and parent.test is call
+    tested = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is call
     negated = isinstance(parent, ast.BoolOp) or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
     if not tested and not negated:
         return None
@@ -250,7 +250,7 @@ def index_instead(event: Convert, ctx: Context) -> Fix | None:
     from compilelint.sdk import Fix
 
     node: ast.AST | None = event.node
-    while node is not None and not isinstance(node, ast.Subscript | ast.stmt):
+    while node is not None and not isinstance(node, (ast.Subscript, ast.stmt)):
         node = ctx.parent(node)
     if event.kind != "slice" or not isinstance(node, ast.Subscript):
         return None
@@ -260,7 +260,7 @@ def index_instead(event: Convert, ctx: Context) -> Fix | None:
         return None
     bounds, base = bounded[0], node.value
     length = _length(bounds.lower, bounds.upper, ctx)
-    if bounds.lower is None or length is None or not isinstance(base, ast.Name | ast.Attribute):
+    if bounds.lower is None or length is None or not isinstance(base, (ast.Name, ast.Attribute)):
         return None
     lower, size = bounds.lower, length
 
@@ -310,7 +310,7 @@ def _tensor_of_read(event: Call | Convert, node: ast.Call, rw: Rewriter | None) 
 def _meets_tensor(node: ast.expr, ctx: Context) -> bool:
     """Whether a number is an operand of arithmetic with a tensor that isn't of integers."""
     parent = ctx.parent(node)
-    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
         return False
     other = tensor_of(ctx.value(parent.right if parent.left is node else parent.left))
     return other is not None and other.dtype not in ("int", "bool")
@@ -359,7 +359,7 @@ def _choose(owner: ast.If, ctx: Context) -> Fix | None:
     static, dynamic = _split(owner.test, ctx)
     if static or not dynamic:
         return None
-    arms = [each.value for each in (*owner.body, *owner.orelse) if isinstance(each, ast.Assign | ast.Return)]
+    arms = [each.value for each in (*owner.body, *owner.orelse) if isinstance(each, (ast.Assign, ast.Return))]
     for arm in arms:  # both are traced
         if arm is not None and _elementwise(arm, ctx) and _may_not_fit(_shaped_by(arm, ctx), owner.lineno, ctx):
             return None
@@ -367,7 +367,7 @@ def _choose(owner: ast.If, ctx: Context) -> Fix | None:
 
 
 def _select_numbers(event: Branch, ctx: Context) -> Fix | None:
-    static, dynamic = _split(event.owner.test, ctx) if isinstance(event.owner, ast.If | ast.IfExp) else ([], [])
+    static, dynamic = _split(event.owner.test, ctx) if isinstance(event.owner, (ast.If, ast.IfExp)) else ([], [])
     if static or not dynamic:
         return None
     return select_number(event, lambda rw: _all_of([_condition(node, rw, ctx) for node in dynamic], rw), ctx)
@@ -550,7 +550,7 @@ def _is_condition(node: ast.expr, ctx: Context) -> bool:
 def _may_be_number(node: ast.expr, ctx: Context) -> bool:
     """Whether another path of the function makes it a number, or a parameter in it is annotated `int | Tensor` or the
     like: other callers pass what isn't a tensor."""
-    if any(isinstance(value, Const | Scalar) for value in options(without_none(ctx.value(node)))):
+    if any(isinstance(value, (Const, Scalar)) for value in options(without_none(ctx.value(node)))):
         return True
     if ctx.function is None:
         return False
@@ -607,7 +607,7 @@ def _condition(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
 def _negated(node: ast.expr, rw: Rewriter, ctx: Context) -> str:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return _condition(node.operand, rw, ctx)
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         operator = "!=" if isinstance(node.ops[0], ast.Eq) else "=="
         return f"{rw.text(node.left)} {operator} {rw.text(node.comparators[0])}"
     if (inner := _builtin_reduction(node)) is not None and _is_call_of(node, "bool"):
@@ -629,7 +629,7 @@ def _all_of(parts: Sequence[str], rw: Rewriter) -> str:
 
 def _atom(node: ast.expr, rw: Rewriter) -> str:
     text = rw.text(node)
-    return text if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({text})"
+    return text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else f"({text})"
 
 
 def _message(message: ast.expr | None, rw: Rewriter) -> str:
@@ -697,19 +697,19 @@ def _pure(value: ast.expr, ctx: Context) -> bool:
             if (differentiable and node.func.attr in FRAGILE) or node.func.attr in READS:
                 return False
             owner = ctx.value(node.func.value)
-            torch_function = isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"
+            torch_function = isinstance(owner, (Namespace, External)) and owner.name.split(".")[0] == "torch"
             if not torch_function and tensor_of(owner) is None:
                 return False
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Pow | ast.FloorDiv | ast.Mod):
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow, ast.FloorDiv, ast.Mod)):
             if differentiable and tensor_of(ctx.value(node.right)) is not None:
                 return False
-        elif isinstance(node, ast.Subscript | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda):
+        elif isinstance(node, (ast.Subscript, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.Lambda)):
             return False
     return True
 
 
 def _elementwise(value: ast.expr, ctx: Context) -> bool:
-    if isinstance(value, ast.Name | ast.Constant):
+    if isinstance(value, (ast.Name, ast.Constant)):
         return True
     if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
         return True
@@ -783,7 +783,7 @@ def _assigned(name: str, line: int, ctx: Context) -> list[ast.expr]:
     found = []
     for node in stored(ctx.function, name) if ctx.function is not None else ():
         statement = ctx.parent(node)
-        while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
+        while isinstance(statement, (ast.Tuple, ast.List, ast.Starred)):
             statement = ctx.parent(statement)
         if isinstance(statement, ast.Assign) and statement.lineno < line:
             found.append(statement.value)

@@ -71,7 +71,7 @@ def _picked_from(node: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDe
         case _:
             return None
     called, arguments = ctx.value(call.func), call.args
-    if not isinstance(call.func, ast.Attribute) or not isinstance(called, External | Method):
+    if not isinstance(call.func, ast.Attribute) or not isinstance(called, (External, Method)):
         return None
     source, name = call.func.value, call.func.attr
     if isinstance(called, External):

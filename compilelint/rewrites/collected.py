@@ -116,13 +116,13 @@ def _filled_in(
     above: ast.AST | None = statement
     while above is not None and above is not function:
         above = ctx.parent(above)
-        if isinstance(above, ast.For | ast.While):
+        if isinstance(above, (ast.For, ast.While)):
             if any(n is made for n in ast.walk(above)):
                 break
             loop = above
-        elif isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Try):
+        elif isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Try)):
             break
-    if loop is None or loop.orelse or any(isinstance(n, ast.Return | ast.Yield) for n in ast.walk(loop)):
+    if loop is None or loop.orelse or any(isinstance(n, (ast.Return, ast.Yield)) for n in ast.walk(loop)):
         return None
     if any(n not in stores and n.lineno < loop.lineno for n in uses) or is_tried(statement, ctx):
         return None
@@ -170,7 +170,7 @@ def stack_literal(event: Event, ctx: Context) -> Fix | None:
         return None  # an integer would be read as a float
     if any(map(_makes_float, values, tensors)):
         return None
-    if isinstance(ctx.parent(whole), ast.Subscript | ast.Starred):
+    if isinstance(ctx.parent(whole), (ast.Subscript, ast.Starred)):
         return None
 
     def build(rw: Rewriter) -> None:
@@ -190,7 +190,7 @@ def stack_items(event: Event, ctx: Context) -> Fix | None:
     from compilelint.sdk import Fix
 
     inner: ast.AST | None = event.node
-    while inner is not None and not isinstance(inner, ast.DictComp | ast.ListComp | ast.For | ast.FunctionDef):
+    while inner is not None and not isinstance(inner, (ast.DictComp, ast.ListComp, ast.For, ast.FunctionDef)):
         inner = ctx.parent(inner)
     match inner:
         case ast.DictComp(generators=[ast.comprehension(target=target, iter=over, ifs=[])]):

@@ -72,7 +72,7 @@ def cond_instead(owner: ast.If, condition: Callable[[Rewriter], str], ctx: Conte
 
 def _is_computed(node: ast.expr, ctx: Context) -> bool:
     """A new tensor, by calls of modules and of torch's functions that have no side effects."""
-    if not isinstance(node, ast.Call | ast.BinOp) or _is_view(node, ctx):
+    if not isinstance(node, (ast.Call, ast.BinOp)) or _is_view(node, ctx):
         return False  # an input itself, or a view of it, can't be a result of torch.cond
     for part in ast.walk(node):
         match part:
@@ -88,7 +88,7 @@ def _is_computed(node: ast.expr, ctx: Context) -> bool:
                         "torch.nn.Module", value.external
                     ):
                         return False
-                elif isinstance(value, External | Namespace):
+                elif isinstance(value, (External, Namespace)):
                     if not value.name.startswith("torch."):
                         return False
                 elif not isinstance(func, ast.Attribute) or tensor_of(ctx.value(func.value)) is None:

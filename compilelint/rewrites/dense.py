@@ -249,7 +249,7 @@ class Whole:
                 one, other = self._rows(left, factor), self._rows(right, factor)
                 if one is None and other is None:
                     return None
-                if isinstance(op, ast.MatMult | ast.Div) and other is not None:
+                if isinstance(op, (ast.MatMult, ast.Div)) and other is not None:
                     raise NotDense  # a division may be by zero where the mask doesn't hold
                 if not isinstance(op, (*ARITHMETIC, ast.MatMult)):
                     raise NotDense

@@ -92,7 +92,7 @@ def _is_kept(written: ast.expr, owner: ast.If, ctx: Context) -> bool:
     last = owner.lineno - 1
     around: ast.AST | None = owner
     while around is not None and around is not ctx.function:
-        if isinstance(around, ast.For | ast.While):
+        if isinstance(around, (ast.For, ast.While)):
             last = around.end_lineno or last  # what follows has run in the round before
         around = ctx.parent(around)
     inside = {id(node) for node in ast.walk(owner)}

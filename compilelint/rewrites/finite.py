@@ -22,7 +22,7 @@ WHY = "the tensors must be floating-point, on one device"
 def is_asked_of_all(node: ast.AST, ctx: Context) -> bool:
     """Whether a check is made only after `all_finite` has said that there is something to find."""
     child, parent = node, ctx.parent(node)
-    while parent is not None and not isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         if isinstance(parent, ast.If) and child in parent.body and _asks(parent.test):
             return True
         if isinstance(parent, ast.BoolOp) and any(map(_asks, parent.values[: _place(parent, child)])):

@@ -35,7 +35,7 @@ def guard_steps(event: Branch, ctx: Context) -> Fix | None:
 
     owner, function = event.owner, ctx.function
     loop = next((each.node for each in reversed(event.site.loops) if each.is_step), None)
-    if ctx.compiled or function is None or not isinstance(loop, ast.For | ast.While) or event.statement is not owner:
+    if ctx.compiled or function is None or not isinstance(loop, (ast.For, ast.While)) or event.statement is not owner:
         return None
     if not isinstance(owner, ast.Assert) and not (isinstance(owner, ast.If) and _only_raises(owner, ctx)):
         return None

@@ -33,7 +33,7 @@ def used_after(name: str, statement: ast.stmt, function: ast.AST | None) -> bool
             return True
         if seen is _Seen.BOUND:
             return False
-        if isinstance(owner, ast.For | ast.AsyncFor | ast.While) and block is owner.body:
+        if isinstance(owner, (ast.For, ast.AsyncFor, ast.While)) and block is owner.body:
             if _next_round(name, owner, block, index):
                 return True
             if _first(name, owner.orelse) is _Seen.READ:
@@ -159,7 +159,7 @@ def _is_shared(name: str, function: ast.AST | None, statement: ast.stmt) -> bool
     assert function is not None
     inside = set(map(id, ast.walk(statement)))
     for node in ast.walk(function):
-        if isinstance(node, ast.Global | ast.Nonlocal) and name in node.names:
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
             return True
         if isinstance(node, _SCOPES) and node is not function and id(node) not in inside and _reads(name, [node]):
             return True
@@ -178,7 +178,7 @@ def _path(function: ast.AST, statement: ast.stmt) -> list[tuple[ast.AST, Sequenc
         for index, node in enumerate(block):
             if node is statement:
                 return [(function, block, index)]
-            if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case) and not isinstance(node, _SCOPES):
+            if isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)) and not isinstance(node, _SCOPES):
                 below = _path(node, statement)
                 if below is not None:
                     return [(function, block, index), *below]

@@ -96,12 +96,12 @@ def copy_once(event: Call, ctx: Context) -> Fix | None:
         return None
     copied, names = call.func.value.id, names_in(call)
     outer, node = None, ctx.parent(call)
-    while node is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-        if isinstance(node, ast.For | ast.While):
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        if isinstance(node, (ast.For, ast.While)):
             if not _leaves_alone(node, copied, names, call, ctx):
                 break
             outer = node
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             return None
         node = ctx.parent(node)
     if outer is None:
@@ -118,7 +118,7 @@ def copy_once(event: Call, ctx: Context) -> Fix | None:
 
 
 def _is_steady(node: ast.expr) -> bool:
-    return all(isinstance(n, ast.Name | ast.Attribute | ast.Constant | ast.expr_context) for n in ast.walk(node))
+    return all(isinstance(n, (ast.Name, ast.Attribute, ast.Constant, ast.expr_context)) for n in ast.walk(node))
 
 
 def _leaves_alone(loop: ast.For | ast.While, copied: str, names: set[str], call: ast.Call, ctx: Context) -> bool:
@@ -132,7 +132,7 @@ def _leaves_alone(loop: ast.For | ast.While, copied: str, names: set[str], call:
         if node.id == copied and not (isinstance(parent, ast.Attribute) and parent.attr in (*COPIES, *FACTS)):
             return False
     user = ctx.parent(call)
-    while isinstance(user, ast.keyword | ast.BinOp | ast.Compare | ast.UnaryOp):
+    while isinstance(user, (ast.keyword, ast.BinOp, ast.Compare, ast.UnaryOp)):
         if not isinstance(user, ast.keyword):
             return True  # a new tensor
         user = ctx.parent(user)
@@ -173,7 +173,7 @@ def traces_autograd(ctx: Context, node: ast.AST) -> bool:
 def _imports(module: ast.Module, before: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
     """The imports at the top of a module that stand before a statement."""
     above = module.body[: module.body.index(before)]
-    return [statement for statement in above if isinstance(statement, ast.Import | ast.ImportFrom)]
+    return [statement for statement in above if isinstance(statement, (ast.Import, ast.ImportFrom))]
 
 
 def _imported(module: ast.Module, before: ast.stmt) -> set[str]:

@@ -94,7 +94,7 @@ def _copied(node: ast.expr, frame: Frame) -> ast.expr | None:
     """The host tensor in `t.to(device)` and `t.cuda()`."""
     match node:
         case ast.Call(func=ast.Attribute(value=source, attr="to" | "cuda"), args=[] | [_]):
-            if isinstance(source, ast.Name | ast.Attribute) and on_host(frame.value(source)):
+            if isinstance(source, (ast.Name, ast.Attribute)) and on_host(frame.value(source)):
                 return source
     return None
 

@@ -49,7 +49,7 @@ def loop_of(loop: ast.AST) -> tuple[Each, list[ast.stmt]] | None:
 
 def comprehension_of(node: ast.AST) -> tuple[Each, ast.expr] | None:
     """A list comprehension or generator with one `for`, and its element."""
-    if not isinstance(node, ast.ListComp | ast.GeneratorExp) or len(node.generators) != 1:
+    if not isinstance(node, (ast.ListComp, ast.GeneratorExp)) or len(node.generators) != 1:
         return None
     (only,) = node.generators
     if only.is_async or any(not is_choice(test) for test in only.ifs):

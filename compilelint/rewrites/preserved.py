@@ -114,7 +114,7 @@ def _base(node: ast.expr, ctx: Context) -> str | None:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _base(left, ctx) if is_modest(right, ctx, least=SMALLEST) else None
         case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args) if method in PLAIN:
-            of_torch = isinstance(value := ctx.value(owner), Namespace | External) and value.name.startswith("torch")
+            of_torch = isinstance(value := ctx.value(owner), (Namespace, External)) and value.name.startswith("torch")
             inner, rest = (args[0], args[1:]) if of_torch and args else (owner, args)
             given = [*rest, *(keyword.value for keyword in node.keywords if keyword.arg != "alpha")]
             if len(given) != len(rest) + len(node.keywords) or not all(is_modest(each, ctx) for each in given):
@@ -126,7 +126,7 @@ def _base(node: ast.expr, ctx: Context) -> str | None:
 def is_real(node: ast.expr, ctx: Context) -> bool:
     """Whether an expression is certainly a Python int or float that the host knows, without effects."""
     value = ctx.value(node)
-    if not is_host_number(value) or any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node)):
+    if not is_host_number(value) or any(isinstance(n, (ast.Call, ast.NamedExpr, ast.Await)) for n in ast.walk(node)):
         return False
     return not (isinstance(value, Const) and isinstance(value.value, complex))
 
@@ -134,11 +134,11 @@ def is_real(node: ast.expr, ctx: Context) -> bool:
 def is_modest(node: ast.expr, ctx: Context, least: float = 0.0) -> bool:
     """Whether an expression is written as a number that every float dtype holds: no infinity, bool or huge integer."""
     if not all(
-        isinstance(n, ast.Constant | ast.UnaryOp | ast.BinOp | ast.operator | ast.unaryop) for n in ast.walk(node)
+        isinstance(n, (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)) for n in ast.walk(node)
     ):
         return False
     number = value.value if isinstance(value := ctx.value(node), Const) else None
-    return isinstance(number, int | float) and not isinstance(number, bool) and least <= abs(number) < LARGEST
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and least <= abs(number) < LARGEST
 
 
 def _is_flag(node: ast.expr, ctx: Context) -> bool:
@@ -155,7 +155,7 @@ def _is_flag(node: ast.expr, ctx: Context) -> bool:
 def _may_fail(node: ast.expr, ctx: Context) -> bool:
     """Whether a test does more than compare and reduce tensors: behind `or` it was not always evaluated."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Subscript | ast.Await | ast.NamedExpr | ast.Lambda | ast.Yield | ast.YieldFrom):
+        if isinstance(part, (ast.Subscript, ast.Await, ast.NamedExpr, ast.Lambda, ast.Yield, ast.YieldFrom)):
             return True
         if isinstance(part, ast.Call):
             function = ctx.value(part.func)
@@ -175,7 +175,7 @@ def _hands_on(function: ast.AST, ctx: Context) -> bool:
     for node in nodes_of(function, ast.AST):
         if isinstance(node, ast.Call):
             called = ctx.value(node.func)
-            if not isinstance(called, External | Method):
+            if not isinstance(called, (External, Method)):
                 return True
     return False
 

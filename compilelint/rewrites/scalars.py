@@ -62,7 +62,7 @@ class Uses:
                 return isinstance(node, ast.Name) and self._is_row(parent, base, node)
             case ast.Assign(targets=[ast.Name(id=name)]):
                 return self._name_takes(name)
-            case ast.Assign(targets=targets) if all(isinstance(t, ast.Attribute | ast.Subscript) for t in targets):
+            case ast.Assign(targets=targets) if all(isinstance(t, (ast.Attribute, ast.Subscript)) for t in targets):
                 self.stored = True
                 return not any(isinstance(t, ast.Subscript) and self._meets_tensor(t.value) for t in targets)
             case ast.Return():
@@ -95,7 +95,7 @@ class Uses:
     def _is_tested(self, node: ast.expr) -> bool:
         """The test of an `if` in compiled code, which is the next finding."""
         parent = self.ctx.parent(node)
-        return isinstance(parent, ast.If | ast.IfExp) and parent.test is node and self.ctx.compiled
+        return isinstance(parent, (ast.If, ast.IfExp)) and parent.test is node and self.ctx.compiled
 
     def _name_takes(self, name: str) -> bool:
         function = self.ctx.function
@@ -246,8 +246,8 @@ def stack_reads(event: Event, ctx: Context) -> Fix | None:
 
     node = event.node
     listed = ctx.parent(node)
-    call = ctx.parent(listed) if isinstance(listed, ast.List | ast.Tuple) else None
-    if not isinstance(listed, ast.List | ast.Tuple) or not isinstance(call, ast.Call) or call.args != [listed]:
+    call = ctx.parent(listed) if isinstance(listed, (ast.List, ast.Tuple)) else None
+    if not isinstance(listed, (ast.List, ast.Tuple)) or not isinstance(call, ast.Call) or call.args != [listed]:
         return None
     function = ctx.value(call.func)
     if not isinstance(function, External) or function.name != "torch.tensor":
@@ -321,7 +321,7 @@ def _both_take(uses: Uses, name: str, owner: ast.If) -> bool:
 
 def _is_float(node: ast.expr, ctx: Context) -> bool:
     """A Python float of the host, computed without calls but torch's limits."""
-    if any(isinstance(n, ast.NamedExpr | ast.Await) for n in ast.walk(node)):
+    if any(isinstance(n, (ast.NamedExpr, ast.Await)) for n in ast.walk(node)):
         return False
     for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
         function = ctx.value(call.func)

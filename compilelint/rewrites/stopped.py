@@ -108,7 +108,7 @@ def _is_quiet(ctx: Context) -> Callable[[ast.stmt], bool]:
                     if name == "append":
                         continue
                     owner, called = ctx.value(func.value), ctx.value(func)
-                    of_torch = isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"
+                    of_torch = isinstance(owner, (Namespace, External)) and owner.name.split(".")[0] == "torch"
                     module = isinstance(called, Instance) and bool(called.external)
                     if name in DRAWS or name.endswith("_") or not (of_torch or module or tensor_of(owner) is not None):
                         return False

@@ -273,7 +273,7 @@ def _keeps_dtype(made: ast.AST) -> bool:
     calls = [n for n in ast.walk(made) if isinstance(n, ast.Call)]
     to = [n for n in calls if isinstance(n.func, ast.Attribute) and n.func.attr == "to"]
     given = [*(a for n in to for a in n.args), *(k.value for n in to for k in n.keywords if k.arg != "non_blocking")]
-    return all(isinstance(a, ast.Name | ast.Attribute) and ast.unparse(a).endswith("device") for a in given)
+    return all(isinstance(a, (ast.Name, ast.Attribute)) and ast.unparse(a).endswith("device") for a in given)
 
 
 def _are_integers(twin: str, frame: Frame) -> bool:
@@ -396,7 +396,7 @@ def _copied_list(made: ast.expr, statement: ast.Assign, frame: Frame) -> str | N
     if not isinstance(made, ast.Call) or not made.args or not isinstance(made.args[0], ast.Name):
         return None
     function, name = frame.value(made.func), made.args[0].id
-    if not isinstance(function, External | Namespace) or function.name not in COPIES or frame.function is None:
+    if not isinstance(function, (External, Namespace)) or function.name not in COPIES or frame.function is None:
         return None
     if tensor_of(frame.value(made.args[0])) is not None or _changed(name, frame.function, statement.lineno):
         return None
@@ -439,7 +439,7 @@ def _are_numbers(names: set[str], loop: ast.For, ctx: Context) -> bool:
     for node in ast.walk(loop):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
             parent = ctx.parent(node)
-            if isinstance(parent, ast.keyword | ast.Tuple | ast.List):
+            if isinstance(parent, (ast.keyword, ast.Tuple, ast.List)):
                 parent = ctx.parent(parent)
             match parent:
                 case ast.BinOp() | ast.Compare() | ast.AugAssign() | ast.UnaryOp() | ast.Slice():
@@ -456,7 +456,7 @@ def _depends(node: ast.AST, names: set[str], loop: ast.For) -> bool:
     while True:
         new = set(tainted)
         for statement in ast.walk(loop):
-            if isinstance(statement, ast.Assign | ast.AugAssign) and _names(statement.value) & tainted:
+            if isinstance(statement, (ast.Assign, ast.AugAssign)) and _names(statement.value) & tainted:
                 for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
                     new |= target_names(target)
         if new == tainted:

@@ -384,7 +384,7 @@ def _takes_tensor(node: ast.expr, ctx: Context) -> bool:
     """Whether a number meets a tensor of the device in arithmetic, or is added to one."""
     parent = ctx.parent(node)
     other: ast.expr | None = None
-    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
         other = parent.right if parent.left is node else parent.left
     elif isinstance(parent, ast.AugAssign) and parent.value is node:
         other = parent.target
@@ -410,9 +410,9 @@ def _gate(test: ast.expr, ctx: Context) -> Gate | None:
             mask = _count_of(left, ctx)
             if mask is None:
                 return None
-            if (isinstance(op, ast.Gt | ast.NotEq) and bound == 0) or (isinstance(op, ast.GtE) and bound == 1):
+            if (isinstance(op, (ast.Gt, ast.NotEq)) and bound == 0) or (isinstance(op, ast.GtE) and bound == 1):
                 return True, mask
-            if (isinstance(op, ast.Eq | ast.LtE) and bound == 0) or (isinstance(op, ast.Lt) and bound == 1):
+            if (isinstance(op, (ast.Eq, ast.LtE)) and bound == 0) or (isinstance(op, ast.Lt) and bound == 1):
                 return False, mask
     return None
 
@@ -453,7 +453,7 @@ def _unchanged(mask: ast.expr, made: ast.stmt, use: ast.expr, ctx: Context) -> b
 def _is_mask(node: ast.expr, ctx: Context) -> bool:
     """A name, or a comparison of names, that is a boolean tensor."""
     tensor = tensor_of(ctx.value(node))
-    return isinstance(node, ast.Name | ast.Compare | ast.Attribute) and tensor is not None and tensor.dtype == "bool"
+    return isinstance(node, (ast.Name, ast.Compare, ast.Attribute)) and tensor is not None and tensor.dtype == "bool"
 
 
 def vanishes(node: ast.expr, mask: ast.expr, ctx: Context) -> bool:
@@ -534,7 +534,7 @@ def _is_size(node: ast.Subscript, ctx: Context) -> bool:
 
 def _is_torch(node: ast.expr, ctx: Context) -> bool:
     owner = ctx.value(node)
-    return isinstance(owner, Namespace | External) and owner.name.split(".")[0] == "torch"
+    return isinstance(owner, (Namespace, External)) and owner.name.split(".")[0] == "torch"
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
@@ -547,7 +547,7 @@ def _uses(name: str, function: ast.AST) -> list[ast.Name]:
 def _in_loop(node: ast.AST, ctx: Context) -> bool:
     parent = ctx.parent(node)
     while parent is not None and parent is not ctx.function:
-        if isinstance(parent, ast.For | ast.AsyncFor | ast.While):
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
             return True
         parent = ctx.parent(parent)
     return False

@@ -62,7 +62,7 @@ def _is_read(node: ast.Name, frame: Frame) -> bool:
         case ast.Tuple():
             return isinstance(frame.parent(parent), ast.Return)
         case ast.Subscript(value=base, ctx=ast.Load()) if base is node:
-            return is_list or isinstance(frame.parent(parent), ast.BinOp | ast.Compare)
+            return is_list or isinstance(frame.parent(parent), (ast.BinOp, ast.Compare))
         case ast.Attribute(attr=attr):
             call = frame.parent(parent)
             called = isinstance(call, ast.Call) and call.func is parent
@@ -83,7 +83,7 @@ def _only_reads(call: ast.Call, is_list: bool, frame: Frame) -> bool:
             return True
         case ast.Attribute(value=owner, attr=attr) if attr in reads and tensor_of(frame.value(owner)) is not None:
             return True
-    if not isinstance(function, External | Namespace) or not function.name.startswith("torch."):
+    if not isinstance(function, (External, Namespace)) or not function.name.startswith("torch."):
         return False
     return function.name.rpartition(".")[2] in reads
 

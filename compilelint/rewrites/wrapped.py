@@ -138,7 +138,7 @@ def type_of(value: Value) -> str | None:
 
 def _tensor_around(node: ast.expr, ctx: Context) -> ast.expr | None:
     whole: ast.AST | None = node
-    while isinstance(whole, ast.expr | ast.keyword):
+    while isinstance(whole, (ast.expr, ast.keyword)):
         if isinstance(whole, ast.expr) and type_of(ctx.value(whole)) == "Tensor":
             return whole
         whole = ctx.parent(whole)
@@ -163,6 +163,6 @@ def _locals(function: ast.AST | None) -> set[str]:
 def _is_outermost(function: ast.AST | None, ctx: Context) -> bool:
     """Whether no function stands around this one, whose names an operator of the module would not see."""
     node = ctx.parent(function) if function is not None else None
-    while isinstance(node, ast.ClassDef | ast.If | ast.Try):
+    while isinstance(node, (ast.ClassDef, ast.If, ast.Try)):
         node = ctx.parent(node)
     return isinstance(node, ast.Module)

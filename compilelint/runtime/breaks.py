@@ -44,7 +44,7 @@ def hook(on_break: OnBreak) -> Callable[[], None]:
         return log(translator, code_options, reason, exc, *a, **k)
 
     def format_error_msg(exc: Any, code: CodeType, *a: Any, **k: Any) -> Any:
-        if isinstance(exc, Unsupported | UserError) and not getattr(exc, "logged", False):
+        if isinstance(exc, (Unsupported, UserError)) and not getattr(exc, "logged", False):
             on_break(exc, (code.co_filename, code.co_firstlineno, code.co_name), True)
         return formatted(exc, code, *a, **k)
 

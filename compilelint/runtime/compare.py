@@ -194,14 +194,14 @@ def difference(left: Any, right: Any, noise: float = 0.0) -> str:
     """
     if isinstance(left, torch.Tensor) != isinstance(right, torch.Tensor):
         tensor, other = (left, right) if isinstance(left, torch.Tensor) else (right, left)
-        if tensor.dim() == 0 and isinstance(other, bool | int | float | complex):
+        if tensor.dim() == 0 and isinstance(other, (bool, int, float, complex)):
             number = tensor.item()
             return difference(number, other, noise) if tensor is left else difference(other, number, noise)
         return f"a {_kind(left)} became a {_kind(right)}"
     if isinstance(left, torch.Tensor):
         return _tensors(left, right, TOLERANCE.get(left.dtype, (0.0, 0.0)), noise)
-    if isinstance(left, float | complex) or isinstance(right, float | complex):
-        if not isinstance(left, int | float | complex) or not isinstance(right, int | float | complex):
+    if isinstance(left, (float, complex)) or isinstance(right, (float, complex)):
+        if not isinstance(left, (int, float, complex)) or not isinstance(right, (int, float, complex)):
             return f"{left!r} became {right!r}"
         one, two = (torch.tensor(each, dtype=torch.complex128) for each in (left, right))
         return f"{left!r} became {right!r}" if _tensors(one, two, NUMBER, noise) else ""

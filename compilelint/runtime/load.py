@@ -170,7 +170,7 @@ class Loader:
                 f"not {type(made).__name__}; to run it itself, give its inputs with --input"
             )
         kwargs = made[2] if len(made) == 3 else {}
-        if not isinstance(made[1], tuple | list) or not isinstance(kwargs, dict):
+        if not isinstance(made[1], (tuple, list)) or not isinstance(kwargs, dict):
             raise UsageProblem(f"TARGET {self.target.text}: args must be a tuple and kwargs a dict")
         return made[0], tuple(made[1]), kwargs
 
@@ -238,7 +238,7 @@ def _modules(call: Any, args: Any, kwargs: Any) -> Iterator[torch.nn.Module]:
             queue += [cell.cell_contents for cell in item.__closure__ or () if _filled(cell)]
             if (inner := getattr(item, "_torchdynamo_orig_callable", None)) is not None:
                 queue.append(inner)
-        elif not isinstance(item, torch.Tensor | ModuleType | type) and hasattr(item, "__dict__"):
+        elif not isinstance(item, (torch.Tensor, ModuleType, type)) and hasattr(item, "__dict__"):
             # an object such as a trainer: the modules it holds, not all that can be reached from it
             queue += [value for value in vars(item).values() if isinstance(value, torch.nn.Module)]
 

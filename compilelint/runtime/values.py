@@ -18,9 +18,9 @@ _DEEPEST = 12
 def flatten(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The leaves of a result: through tuples, lists, dicts and dataclasses, each under a readable path."""
     numpy = sys.modules.get("numpy")
-    if isinstance(value, torch.Tensor) or value is None or isinstance(value, bool | int | float | complex | str):
+    if isinstance(value, torch.Tensor) or value is None or isinstance(value, (bool, int, float, complex, str)):
         yield path, value
-    elif numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
+    elif numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         try:
             yield path, torch.from_numpy(numpy.array(value))
         except TypeError:  # strings, objects
@@ -33,7 +33,7 @@ def flatten(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         for name in value._fields:
             yield from flatten(getattr(value, name), f"{path}.{name}", depth + 1)
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from flatten(item, f"{path}[{index}]", depth + 1)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -129,7 +129,7 @@ class Calls:
             if value.dim():
                 return self._where(value) in HOST
             return self._on_device(value) and any(_is_mask(part) for part in parts)
-        if not isinstance(value, bool | int | float):
+        if not isinstance(value, (bool, int, float)):
             return _is_numbers(value)
         # a number is filled into a slice, and copied to one element
         return len(parts) == tensor.dim() and all(
@@ -143,7 +143,7 @@ def destination(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> An
     if name == "cuda":
         return "cuda"
     for target in (kwargs.get("device"), kwargs.get("other"), args[1] if len(args) > 1 else None):
-        if isinstance(target, str | torch.device | torch.Tensor) or (
+        if isinstance(target, (str, torch.device, torch.Tensor)) or (
             isinstance(target, int) and not isinstance(target, bool)
         ):
             return target
@@ -161,6 +161,6 @@ def _is_mask(index: Any) -> bool:
 
 def _is_numbers(part: Any) -> bool:
     """A list of numbers, lists of such, a range, an array."""
-    if not isinstance(part, list | tuple | range) or not part:
+    if not isinstance(part, (list, tuple, range)) or not part:
         return not isinstance(part, torch.Tensor) and hasattr(part, "__array__") and getattr(part, "ndim", 0) > 0
-    return all(isinstance(item, bool | int | float) or _is_numbers(item) for item in part)
+    return all(isinstance(item, (bool, int, float)) or _is_numbers(item) for item in part)

@@ -51,7 +51,7 @@ class Editor(LanguageServer):
         options: Any = params.initialization_options
         options = options if isinstance(options, dict) else {}
         delay = options.get("debounce")
-        self.checks.delay = delay / 1000 if isinstance(delay, int | float) else DELAY
+        self.checks.delay = delay / 1000 if isinstance(delay, (int, float)) else DELAY
         self.actions = Actions(self.checks, self.pages, params.capabilities)
         self.checks.local_rules = options.get("localRules") is True
         folders = self.folders()

@@ -156,7 +156,7 @@ def _expand(path: Path, exclusions: Exclusions, selection: Selection) -> Iterato
 
 
 def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return "no such file or directory"
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
 

@@ -188,7 +188,7 @@ class Module:
             self._index_statement(statement, prefix, cls)
 
     def _index_statement(self, node: ast.AST, prefix: str, cls: ClassInfo | None) -> None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = tuple(_dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list)
             info = FunctionInfo(self, prefix + node.name, node, cls, names)
             self.functions.append(info)

@@ -40,9 +40,7 @@ def span_of(module: Module, node: ast.AST) -> Span:
     line = getattr(node, "lineno", 1)
     end = getattr(node, "end_lineno", None) or line
     column = _column(module, line, getattr(node, "col_offset", 0))
-    if isinstance(
-        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.For | ast.While | ast.If | ast.With
-    ):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.With)):
         end, stop = _header_end(module, node)
     else:
         stop = _column(module, end, getattr(node, "end_col_offset", None) or 0)

@@ -68,9 +68,9 @@ def bound(statement: ast.AST) -> Iterator[ast.expr]:
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from single(target)
-    elif isinstance(statement, ast.AugAssign | ast.AnnAssign | ast.For | ast.AsyncFor):
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
         yield from single(statement.target)
-    elif isinstance(statement, ast.With | ast.AsyncWith):
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
         for item in statement.items:
             if item.optional_vars is not None:
                 yield from single(item.optional_vars)
@@ -78,7 +78,7 @@ def bound(statement: ast.AST) -> Iterator[ast.expr]:
 
 def single(target: ast.expr) -> Iterator[ast.expr]:
     """The targets in one that is unpacked into."""
-    if isinstance(target, ast.Tuple | ast.List):
+    if isinstance(target, (ast.Tuple, ast.List)):
         for element in target.elts:
             yield from single(element)
     elif isinstance(target, ast.Starred):

@@ -52,7 +52,7 @@ def _figure(mode: Json, key: str) -> float | None:
     value = mode.get(key)
     if isinstance(value, list):
         return float(sum(site.get("count", 1) for site in value))
-    return round(float(value), 1) if isinstance(value, int | float) else None
+    return round(float(value), 1) if isinstance(value, (int, float)) else None
 
 
 def _trace(run: Json) -> str:

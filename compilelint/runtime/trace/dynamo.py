@@ -91,7 +91,7 @@ class Listener:
 
         def exception_handler(exc: Any, code: Any, *a: Any, **k: Any) -> Any:
             whole = sys._getframe(1).f_locals.get("one_graph", False)
-            if whole and isinstance(exc, Unsupported | UserError) and not getattr(exc, "logged", False):
+            if whole and isinstance(exc, (Unsupported, UserError)) and not getattr(exc, "logged", False):
                 where = (code.co_filename, code.co_firstlineno, code.co_name)
                 self._told(self._break, exc, where, "raise")
             return original(exc, code, *a, **k)

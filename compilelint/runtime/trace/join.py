@@ -66,7 +66,7 @@ def join(record: Record, findings: Sequence[Finding]) -> tuple[list[Joined], lis
     for each in joined:
         _judge(each, record)
     unpredicted: list[Event] = [
-        event for event in record.events if isinstance(event, Break | Sync | Recompile) and id(event) not in predicted
+        event for event in record.events if isinstance(event, (Break, Sync, Recompile)) and id(event) not in predicted
     ]
     return joined, unpredicted
 
