@@ -34,10 +34,10 @@ class FunctionInfo:
     uses_files: bool | None = None  # likewise
     once: bool | None = None  # whether it runs once; found when first asked
     draws: bool | None = None  # likewise, whether it makes a figure
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        return self.node.name if not isinstance(self.node, ast.Lambda) else "<lambda>"
+    def __post_init__(self) -> None:
+        self.name = self.qualname.rpartition(".")[2]
 
     @property
     def id(self) -> str:
