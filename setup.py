@@ -30,6 +30,6 @@ if wanted and {"bdist_wheel", "build_ext"} & set(sys.argv):  # not for a checkou
     from mypyc.build import mypycify
 
     level = os.environ.get("MYPYC_OPT_LEVEL", "3")
-    extensions = mypycify([*OPTIONS, *COMPILED], opt_level=level, group_name="compilelint")
+    extensions = mypycify([*OPTIONS, *COMPILED], opt_level=level, debug_level="0", group_name="compilelint")
 
 setup(setup_requires=["mypy==2.4.1"] if wanted else [], ext_modules=extensions)

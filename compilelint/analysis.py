@@ -265,6 +265,8 @@ class Analyser:
                     continue
                 try:
                     for report in check(event, context):
+                        if not isinstance(report, Report):
+                            raise TypeError(f"{rule.code} yields {type(report).__name__}, not Report")
                         finding = self._finding(rule, report, event, context, summary)
                         if finding is not None:
                             finding = self._built(finding, report, event, summary) if build_fixes else finding

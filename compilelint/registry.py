@@ -231,7 +231,11 @@ def _validate(origin: str, selectors: Iterable[str], codes: Iterable[str]) -> No
 
 @lru_cache(maxsize=1)
 def _load() -> tuple[Rule, ...]:
-    found = [_rule_of(module) for module in (*_built_in(), *_extension_modules())]
+    ours = {module: _rule_of(module) for module in _built_in()}
+    for module, rule in ours.items():
+        if not module.rpartition(".")[2].startswith(f"{rule.code.lower()}_"):  # files are found by it
+            raise RegistryError(f"rule module {module}: its name does not begin with its code, {rule.code.lower()}_")
+    found = [*ours.values(), *(_rule_of(module) for module in _extension_modules())]
     by_code: dict[str, Rule] = {rule.code: rule for rule in tool_rules()}
     names = {rule.name for rule in tool_rules()}
     for rule in found:

@@ -224,7 +224,7 @@ def _outcomes(parts: Iterable[Part], job: Job, most: int) -> Iterator[tuple[Part
         yield from _several(parts, job, jobs)
         return
     with uncollected():
-        for part in parts:
+        for part in list(parts):  # first look for all that is known: it counts as done
             yield part, _guarded(part, job)
         if not job.lent:
             job.parsed.release()

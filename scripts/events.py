@@ -37,7 +37,8 @@ at some place is told as, and what its values are, `compilelint check --explain-
 
 Methods of tensors are told as `Tensor.NAME`, those of modules as `Module.NAME` (calling one is
 `torch.nn.Linear.__call__`), those of optimizers as `torch.optim.Optimizer.NAME`; functions and classes by the name that
-torch documents. A target that no call has is refused when the rule is loaded.
+torch documents. Another name of theirs
+is refused when the rule is loaded, with the one to write; a misspelled one is not.
 """
 EXAMPLE = """\
 import torch

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compilelint import api
+from compilelint import api, registry
+from compilelint.cli.rules import TITLES
 
 
 def run(*args: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -54,6 +55,10 @@ def test_an_unknown_rule_has_neighbours(asked: str, told: str) -> None:
     with pytest.raises(api.ConfigError) as caught:
         api.find_rule(asked)
     assert str(caught.value) == f'no rule "{asked}"{told}'
+
+
+def test_every_family_has_a_title() -> None:
+    assert TITLES.keys() == registry.FAMILIES.keys() | {"CL0"}
 
 
 def test_rules_lists_all() -> None:

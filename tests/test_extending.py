@@ -122,6 +122,7 @@ def test_a_rule_that_can_not_be_used_says_why(project: Path, text: str, why: str
     ("wrong", "why"),
     [
         ("raise SystemExit(0)", "SystemExit: 0"),
+        ("yield event.node", "TypeError: XX101 yields Call, not Report"),
         ("yield Report(None, None)", "TypeError: `node` is NoneType"),
         ("yield Report(event.node, None)", "TypeError: `message` is NoneType"),
         ('yield Report(event.node, "", severity="error")', "TypeError: `severity` is str"),

@@ -173,6 +173,18 @@ def test_a_module_that_fails_to_import_is_named() -> None:
         registry._rule_of("no_such_module_here")
 
 
+def test_a_file_that_is_named_otherwise_than_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would never run: which codes there are is told by the files."""
+    module = "compilelint.rules.cl101_branch_on_tensor"
+    rule = replace(registry._rule_of(module), code="CL102")
+    monkeypatch.setattr(registry, "_built_in", lambda: (module,))
+    monkeypatch.setattr(registry, "_rule_of", lambda _: rule)
+    registry._load.cache_clear()
+    with pytest.raises(RegistryError, match="cl101_branch_on_tensor: its name does not begin with its code, cl102_"):
+        registry._load()
+    registry._load.cache_clear()
+
+
 def test_rules_are_known_by_the_names_of_their_files() -> None:
     assert registry.known_codes() == tuple(rule.code for rule in registry.all_rules())
 

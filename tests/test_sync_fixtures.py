@@ -89,6 +89,12 @@ def test_fixed_computes_the_same(path: Path) -> None:
             torch.testing.assert_close(found, wanted, equal_nan=True)
 
 
+def test_the_cases_of_every_fixture_are_run() -> None:
+    """By a test that sees what the fixture claims: here, or what Dynamo does in test_fixtures.py."""
+    run = {*READING, *COMPILING, *FIXED, *(path for path in FILES if "graph-break" in rule_of(path).effects)}
+    assert [path.name for path in FILES if path not in run] == []
+
+
 class Compiles:
     """What a file compiles: the lines that compile the same code again, and those whose result is never called."""
 

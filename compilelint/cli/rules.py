@@ -11,13 +11,14 @@ import click
 from compilelint.api import EFFECTS
 from compilelint.cli import console
 
-FAMILIES = {
+TITLES = {
     "CL0": "About the tool itself",
     "CL1": "Graph breaks",
     "CL2": "Hidden syncs",
     "CL3": "Loops that launch kernels one by one",
     "CL4": "Copies between host and device",
     "CL5": "torch.compile and custom operators",
+    "CL6": "Recompilations",
 }
 
 
@@ -47,7 +48,7 @@ def rules(codes: tuple[str, ...], fixable: bool, effect: str | None, output_form
         return
     width = max(len(rule.name) for rule in found)
     for family, group in groupby(found, key=lambda rule: rule.code[:3]):
-        console.write(f"{FAMILIES.get(family, 'Others')} ({family}xx)\n")
+        console.write(f"{TITLES.get(family, 'Others')} ({family}xx)\n")
         for rule in group:
             console.write(f"{rule.code}  {console.fix_mark(rule.fixable)} {rule.name:<{width}}  {api.summary(rule)}\n")
         console.write("\n")

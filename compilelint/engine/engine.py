@@ -278,7 +278,7 @@ class Engine:
                 return self.decorated(Function(function, bound=receiver), function, self.scope(base.module))
             noted = base.annotations.get(name)
             if name in base.attributes:
-                value = self.evaluate(base.attributes[name], base.module)  # type: ignore[arg-type]
+                value = self.evaluate(base.attributes[name], base.module)
                 if noted is None or receiver is None:
                     return value
                 # a dataclass's default, or a variable's: an instance may have been given something else

@@ -1,4 +1,4 @@
-"""One source file: text, syntax tree, and an index of what its top level binds."""
+"""One source file: text, syntax tree, its functions and classes, and what its top level binds."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ class ClassInfo:
     qualname: str
     node: ast.ClassDef
     methods: dict[str, FunctionInfo] = field(default_factory=dict)
-    attributes: dict[str, ast.AST] = field(
-        default_factory=dict
-    )  # class-level assignments: name → value or annotation node
+    attributes: dict[str, ast.expr] = field(default_factory=dict)  # what variables of the class are set to
     annotations: dict[str, ast.expr] = field(default_factory=dict)
     bodies: list[FunctionInfo] = field(default_factory=list)  # every function defined in it, overridden definitions too
     _writers: tuple[Writers, Writers] | None = None
