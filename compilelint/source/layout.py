@@ -19,7 +19,7 @@ class Layout:
     """
 
     names: dict[Path, str]
-    given: dict[Path, Path]
+    given: dict[str, Path]
     roots: dict[str, Path]
     folders: frozenset[Path]
 
@@ -28,10 +28,11 @@ class Layout:
         layout = cls({}, {}, {}, frozenset())
         folders = set()
         known: dict[str, tuple[str, Path]] = {}
+        here = os.getcwd()  # noqa: PTH109
         for path in paths:
             name, root = module_name(path, known)
             layout.names[path] = name
-            layout.given[path.absolute()] = path
+            layout.given[os.path.join(here, path)] = path  # noqa: PTH118  # as in module_name
             layout.roots.setdefault(name.partition(".")[0], root)
             if "." not in name:
                 folders.add(root)

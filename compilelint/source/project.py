@@ -216,7 +216,7 @@ class Project:
         if name not in self._modules:
             path = self.locate(name)
             if path is not None:
-                self._modules[name] = self._parse(self._layout.given.get(path, path), name)
+                self._modules[name] = self._parse(self._layout.given.get(str(path), path), name)
             else:
                 self._modules[name] = None if self.owns(name) else self._follow(name)
         return self._modules[name]
@@ -263,7 +263,7 @@ class Project:
 
     def _is_inside(self, path: Path) -> bool:
         """Not for a link that leads away from the folders of the checked files: what it leads to was not named."""
-        if path in self._layout.given:
+        if str(path) in self._layout.given:
             return True
         real = os.path.realpath(path)
         return real == str(path) or any(Path(real).is_relative_to(place) for place in self._places)
