@@ -32,6 +32,8 @@ from compilelint.source.templates import Templates
 __all__ = ["Cache", "clean", "folder"]
 
 OURS = re.compile(r"[0-9a-f]{32}\.sqlite")
+# what is raised when a value is not what we wrote
+NOT_OURS = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 VARIABLE = "COMPILELINT_CACHE_DIR"
 
 
@@ -91,25 +93,31 @@ class Cache:
         )
 
     def look(self, parts: Iterable[tuple[Path, ...]]) -> Iterator[tuple[tuple[Path, ...], Outcome | None]]:
-        """Each part with its outcome if that is known and still holds; first those of which nothing is known."""
+        """Each part with its outcome, None where that is unknown or holds no more: these come first, to be analysed."""
         keys = {self._key(part): part for part in parts}
         values = self._store.values(keys)
         yield from ((part, None) for key, part in keys.items() if key not in values)
-        used = []
+        holding = {}
         for key, value in values.items():
-            outcome = self._outcome(value)
-            if outcome is not None:
+            try:
+                data = rows.loads(value)
+                holds = self._holds(data)
+            except NOT_OURS:
+                holds = False
+            if holds:
+                holding[key] = data
+            else:
+                yield keys[key], None
+        used = []
+        for key, data in holding.items():
+            try:
+                outcome = rows.outcome_of(data)
+            except NOT_OURS:
+                yield keys[key], None
+            else:
                 used.append(key)
-            yield keys[key], outcome
+                yield keys[key], outcome
         self._store.keep({}, used, {})
-
-    def _outcome(self, value: str) -> Outcome | None:
-        """What was remembered, if it still holds."""
-        try:
-            data = rows.loads(value)
-            return rows.outcome_of(data) if self._holds(data) else None
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # not what we wrote
-            return None
 
     def put(self, outcomes: Mapping[tuple[Path, ...], Outcome]) -> None:
         """Remembers outcomes; not those with internal errors, nor those whose files have changed meanwhile."""
