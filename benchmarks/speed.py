@@ -182,8 +182,8 @@ def markdown(result: Mapping[str, object]) -> Iterable[str]:
     yield "# Speed\n"
     yield f"`python benchmarks/speed.py`, {result['date']}, Python {result['python']}, {result['cores']} cores."
     yield "Versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
-    yield "CPU seconds of all processes, wall time, and the peak of the largest process. The speed of a shared machine may"
-    yield "change by half within minutes: compare rows that stand near.\n"
+    yield "CPU seconds of all processes, wall time, and the peak of the largest process. The speed of a shared"
+    yield "machine may change by half within minutes: compare rows that stand near.\n"
     for tree, about in trees.items():
         yield f"## {tree} {about['version']}, {about['lines']:,} lines\n"
         yield "| | | CPU s | wall s | peak MB | lines per CPU s |"
