@@ -145,6 +145,8 @@ def run(site: Path, peers: Path | None, compiled: str | None, rounds: int, patie
         "date": time.strftime("%Y-%m-%d"),
         "python": platform.python_version(),
         "cores": os.cpu_count(),
+        "rounds": rounds,
+        "patience": patience,
         "versions": {"compilelint": metadata.version("compilelint"), **_versions(peers)},
         "trees": {name: {"version": TREES[name], "lines": lines[name]} for name in lines},
         "rows": rows,
@@ -180,7 +182,8 @@ def markdown(result: Mapping[str, object]) -> Iterable[str]:
     assert isinstance(trees, dict)
     assert isinstance(rows, list)
     yield "# Speed\n"
-    yield f"`python benchmarks/speed.py`, {result['date']}, Python {result['python']}, {result['cores']} cores."
+    how = f"--rounds {result['rounds']} --patience {result['patience']:g}"
+    yield f"`python benchmarks/speed.py {how}`, {result['date']}, Python {result['python']}, {result['cores']} cores."
     yield "Versions: " + ", ".join(f"{name} {version}" for name, version in versions.items()) + "."
     yield "CPU seconds of all processes, wall time, and the peak of the largest process. The speed of a shared"
     yield "machine may change by half within minutes: compare rows that stand near.\n"
