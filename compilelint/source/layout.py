@@ -30,26 +30,28 @@ class Layout:
         known: dict[str, tuple[str, Path]] = {}
         here = os.getcwd()  # noqa: PTH109
         for path in paths:
-            name, root = module_name(path, known)
+            absolute = os.path.join(here, path)  # noqa: PTH118  # with its `..`, as Path.absolute leaves them
+            name, root = _named(absolute, known)
             layout.names[path] = name
-            layout.given[os.path.join(here, path)] = path  # noqa: PTH118  # as in module_name
+            layout.given[absolute] = path
             layout.roots.setdefault(name.partition(".")[0], root)
             if "." not in name:
                 folders.add(root)
         return cls(layout.names, layout.given, layout.roots, frozenset(folders))
 
 
-def module_name(path: Path, known: dict[str, tuple[str, Path]] | None = None) -> tuple[str, Path]:
-    """(import name, root folder) of a file, from the `__init__.py` files above it.
+def module_name(path: Path) -> tuple[str, Path]:
+    """(import name, root folder) of a file, from the `__init__.py` files above it."""
+    return _named(str(path.absolute()), {})
 
-    `known` remembers from call to call what package a folder is, "" for none, and where its root lies.
-    """
-    absolute = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118  # with its `..`, as Path.absolute leaves them
+
+def _named(absolute: str, known: dict[str, tuple[str, Path]]) -> tuple[str, Path]:
+    """The same. `known` remembers what package a folder is, "" for none, and where its root lies."""
     folder, name = os.path.split(absolute)  # the packages above count, wherever we were started
     stem = os.path.splitext(name)[0]  # noqa: PTH122  # for each file of a run; pathlib takes ten times as long
-    if is_notebook(path):  # nothing imports it, nor is it part of the package that it lies in
+    if is_notebook(absolute):  # nothing imports it, nor is it part of the package that it lies in
         return f"{stem}_ipynb", Path(folder)
-    package, root = _package(folder, {} if known is None else known)
+    package, root = _package(folder, known)
     if name == "__init__.py":
         return package or stem, root
     return f"{package}.{stem}" if package else stem, root
